@@ -1,0 +1,7 @@
+#include "weft/version.hpp"
+
+namespace weft {
+
+std::string_view version() { return WEFT_VERSION_STRING; }
+
+}  // namespace weft

@@ -1,0 +1,120 @@
+// ScheduleBuilder: the language in which an algorithm is written, once, in the global view: chunks move between ranks.
+//
+// Sends, receives, scratch, in-place handling, waits and channels are derived. Moves are in program order: a move reads what
+// earlier moves left at its source. An algorithm's build() must make the same moves on every rank and for every aliasing.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "weft/group.hpp"
+#include "weft/schedule.hpp"
+#include "weft/types.hpp"
+
+namespace weft {
+
+// Logical chunks that travel together as one message, in this order.
+class Chunks {
+ public:
+  Chunks(int chunk) : ids_{chunk} {}  // NOLINT: a single chunk reads as a number
+  Chunks(std::vector<int> ids) : ids_(std::move(ids)) {}  // NOLINT
+  static Chunks range(int first, int count);
+  std::span<const int> ids() const { return ids_; }
+
+ private:
+  std::vector<int> ids_;
+};
+
+// A rank order with indices that wrap: ring[-1] is the last rank.
+class RingOrder {
+ public:
+  explicit RingOrder(std::vector<int> order);
+  int operator[](int position) const { return order_[static_cast<std::size_t>(wrap(position))]; }
+  int size() const { return static_cast<int>(order_.size()); }
+  int position(int rank) const { return position_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  int wrap(int position) const {
+    const int size = static_cast<int>(order_.size());
+    return ((position % size) + size) % size;
+  }
+  std::vector<int> order_;
+  std::vector<int> position_;
+};
+
+class ScheduleBuilder {
+ public:
+  // What is being built. Chunk numbers are logical (see Layout), 0 .. chunks()-1 of this replica.
+  int size() const;
+  int root() const;
+  int chunks_per_block() const;
+  const Group& group() const;
+  // Orders of the current channel: a replicated algorithm gets another ring or tree pair in each replica where the topology
+  // has several.
+  RingOrder ring_order() const;
+  const Tree& tree(int which) const;  // which: 0 or 1 of the double tree
+
+  // The moves that follow belong to channel `channel` (0 .. native channels - 1). A chunk belongs to one channel.
+  void channel(int channel);
+
+  // `into`'s value of the chunks becomes (into's value) op (from's value). from's value stays.
+  void reduce(const Chunks& chunks, int from, int into);
+  // `to`'s value of the chunks becomes from's.
+  void copy(const Chunks& chunks, int from, int to);
+  // Both reduce the other's value, both read before either writes: a symmetric round. Operands in rank order of {a, b}.
+  void exchange(const Chunks& chunks, int a, int b);
+  // All of `ranks` send their value to all others, and each folds all values in the order of `ranks`: one round, the same
+  // tree everywhere.
+  void reduce_all(const Chunks& chunks, std::span<const int> ranks);
+
+ private:
+  friend class ScheduleAssembler;  // algorithms/builder.cpp: collects moves, lowers them
+  struct State;
+  explicit ScheduleBuilder(State& state) : state_(state) {}
+  State& state_;
+};
+
+// The call an algorithm is asked about: agreed data only, equal on all ranks.
+struct Request {
+  Collective collective = Collective::Barrier;
+  DataType dtype = DataType::Float32;
+  ReduceOp op = ReduceOp::Sum;
+  int root = 0;
+  std::uint64_t count = 0;  // elements, as in Operation
+};
+
+// One algorithm: a constant in the file algorithms/<collective>/<name>.cpp.
+struct Algorithm {
+  std::string_view name;                // "ring"
+  Collective collective;
+  std::string_view summary;             // one line for listings: steps, bytes, when it is good
+  int native_channels;                  // channels its build() names itself (double_tree: 2)
+  bool replicable;                      // may be replicated over further channels
+  int (*chunks_per_block)(int size);
+  // Empty when it can serve the request, else the reason why not ("needs a power-of-two number of ranks"). Pure.
+  std::string_view (*unsupported)(const Group& group, const Request& request);
+  void (*build)(ScheduleBuilder& builder);
+};
+
+// All algorithms, sorted by collective, then name. The table is generated from the files that exist.
+std::span<const Algorithm* const> algorithms();
+// By collective and name; null if there is none.
+const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+struct BuildOptions {
+  int root = 0;
+  int replicas = 1;              // channels of the result = native_channels * replicas
+  bool in_place = false;         // of every rank (all ranks or rank `only_rank`)
+  int only_rank = -1;            // project: emit steps for this rank only; -1: for all
+  bool hoist_sends = true;       // passes, off only to study them
+  bool fuse = true;
+};
+
+// Builds and lowers. The group's size must be what `algorithm.unsupported` accepted.
+Schedule build_schedule(const Algorithm& algorithm, const Group& group, const BuildOptions& options = {});
+
+}  // namespace weft

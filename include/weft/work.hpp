@@ -1,0 +1,64 @@
+// Work: an operation in flight. Plan: an operation prepared once and run many times.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "weft/choice.hpp"
+#include "weft/operation.hpp"
+#include "weft/status.hpp"
+
+namespace weft {
+
+namespace comm {
+class CommunicatorState;
+struct BoundPlan;
+}  // namespace comm
+
+// Owned by the thread that started it. Buffers stay the operation's until wait() returns or test() says done.
+// Destroying an unfinished Work waits for it, with the communicator's deadline. Must not outlive its Communicator.
+class Work {
+ public:
+  Work() = default;  // done, OK
+  Work(Work&& other) noexcept;
+  Work& operator=(Work&& other) noexcept;
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  ~Work();
+
+  // Until done; returns the operation's outcome (again, if called again). Advances everything its thread has in flight.
+  Status wait();
+  // True when done (then wait() returns at once). Advances, never blocks.
+  bool test();
+
+ private:
+  friend class Communicator;
+  friend class Plan;
+  Work(comm::CommunicatorState* communicator, std::uint32_t ticket) : communicator_(communicator), ticket_(ticket) {}
+  explicit Work(Status failed);
+
+  comm::CommunicatorState* communicator_ = nullptr;
+  std::uint32_t ticket_ = 0;
+  Status failed_;
+};
+
+// A prepared operation: checked, chosen, built and proved. Runs as often as wanted, on any buffers of the prepared count and
+// type. Must not outlive its Communicator.
+class Plan {
+ public:
+  // Blocks. In place where the addresses say so.
+  Status run(const void* in, void* out);
+  Work start(const void* in, void* out);
+  const Choice& choice() const;
+
+ private:
+  friend class Communicator;
+  Plan(comm::CommunicatorState* communicator, const Operation& operation, Choice choice)
+      : communicator_(communicator), operation_(operation), choice_(std::move(choice)) {}
+
+  comm::CommunicatorState* communicator_;
+  Operation operation_;
+  Choice choice_;
+};
+
+}  // namespace weft
