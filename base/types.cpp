@@ -1,0 +1,114 @@
+// The vocabulary's names and properties: one row per type, operator and collective, read in both directions.
+#include "weft/types.hpp"
+
+#include <array>
+#include <span>
+
+#include "base/assert.hpp"
+
+namespace weft {
+namespace {
+
+struct Name {
+  std::string_view text;
+  int value;
+};
+
+constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather", "scatter", "barrier"};
+constexpr std::array<std::string_view, kDataTypes> kDataTypeNames = {
+    "int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64", "bool"};
+constexpr std::array<std::string_view, kReduceOps> kReduceOpNames = {"sum", "prod",    "min",    "max",
+                                                                     "avg", "bit_and", "bit_or", "bit_xor"};
+
+constexpr std::array<std::size_t, kDataTypes> kDataTypeBytes = {1, 1, 4, 4, 8, 8, 2, 2, 4, 8, 1};
+
+constexpr int value_of(DataType dtype) { return static_cast<int>(dtype); }
+constexpr int value_of(ReduceOp op) { return static_cast<int>(op); }
+constexpr int value_of(Collective collective) { return static_cast<int>(collective); }
+
+// Spellings of nccl-tests and MPI, and collectives written in one word.
+constexpr std::array kOtherCollectives = {
+    Name{"allreduce", value_of(Collective::AllReduce)},
+    Name{"allgather", value_of(Collective::AllGather)},
+    Name{"reducescatter", value_of(Collective::ReduceScatter)},
+    Name{"alltoall", value_of(Collective::AllToAll)},
+    Name{"bcast", value_of(Collective::Broadcast)},
+};
+constexpr std::array kOtherDataTypes = {
+    Name{"i8", value_of(DataType::Int8)},       Name{"u8", value_of(DataType::UInt8)},
+    Name{"i32", value_of(DataType::Int32)},     Name{"u32", value_of(DataType::UInt32)},
+    Name{"i64", value_of(DataType::Int64)},     Name{"u64", value_of(DataType::UInt64)},
+    Name{"f16", value_of(DataType::Float16)},   Name{"bf16", value_of(DataType::BFloat16)},
+    Name{"f32", value_of(DataType::Float32)},   Name{"f64", value_of(DataType::Float64)},
+    Name{"half", value_of(DataType::Float16)},  Name{"float", value_of(DataType::Float32)},
+    Name{"double", value_of(DataType::Float64)}};
+constexpr std::array kOtherReduceOps = {Name{"band", value_of(ReduceOp::BitAnd)},
+                                        Name{"bor", value_of(ReduceOp::BitOr)},
+                                        Name{"bxor", value_of(ReduceOp::BitXor)}};
+
+template <typename Enum>
+std::optional<Enum> find(std::string_view text, std::span<const std::string_view> names, std::span<const Name> others) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == text) return static_cast<Enum>(i);
+  for (const Name& other : others)
+    if (other.text == text) return static_cast<Enum>(other.value);
+  return std::nullopt;
+}
+
+// A value that came out of a cast, e.g. from another process, may name nothing; a message about it must still print.
+std::string_view name_of(int value, std::span<const std::string_view> names) {
+  return static_cast<std::size_t>(value) < names.size() ? names[static_cast<std::size_t>(value)] : "unknown";
+}
+
+bool is_float(DataType dtype) {
+  return dtype == DataType::Float16 || dtype == DataType::BFloat16 || dtype == DataType::Float32 ||
+         dtype == DataType::Float64;
+}
+
+}  // namespace
+
+std::size_t size_of(DataType dtype) {
+  WEFT_ASSERT(value_of(dtype) < kDataTypes);
+  return kDataTypeBytes[static_cast<std::size_t>(dtype)];
+}
+
+bool reduces(Collective collective) {
+  return collective == Collective::AllReduce || collective == Collective::ReduceScatter ||
+         collective == Collective::Reduce;
+}
+
+bool has_root(Collective collective) {
+  return collective == Collective::Broadcast || collective == Collective::Reduce || collective == Collective::Gather ||
+         collective == Collective::Scatter;
+}
+
+bool valid(DataType dtype, ReduceOp op) {
+  if (value_of(dtype) >= kDataTypes || value_of(op) >= kReduceOps) return false;
+  switch (op) {
+    case ReduceOp::BitAnd:
+    case ReduceOp::BitOr:
+    case ReduceOp::BitXor:
+      return !is_float(dtype);
+    case ReduceOp::Avg:
+      return dtype != DataType::Bool;
+    default:
+      return true;
+  }
+}
+
+std::string_view to_string(Collective collective) { return name_of(value_of(collective), kCollectiveNames); }
+std::string_view to_string(DataType dtype) { return name_of(value_of(dtype), kDataTypeNames); }
+std::string_view to_string(ReduceOp op) { return name_of(value_of(op), kReduceOpNames); }
+
+std::optional<Collective> parse_collective(std::string_view name) {
+  return find<Collective>(name, kCollectiveNames, kOtherCollectives);
+}
+std::optional<DataType> parse_data_type(std::string_view name) {
+  return find<DataType>(name, kDataTypeNames, kOtherDataTypes);
+}
+std::optional<ReduceOp> parse_reduce_op(std::string_view name) {
+  return find<ReduceOp>(name, kReduceOpNames, kOtherReduceOps);
+}
+
+}  // namespace weft
