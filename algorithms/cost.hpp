@@ -1,0 +1,77 @@
+// cost: how long an algorithm takes at n bytes, read off simulations of its schedule at a few sizes and interpolated
+// between them.
+//
+// A CostModel belongs to one group on one graph and keeps what it has simulated. Integers only, so all ranks agree.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "algorithms/simulate.hpp"
+#include "weft/group.hpp"
+#include "weft/schedule_builder.hpp"
+
+namespace weft {
+
+// Time over size, piecewise linear. Used for simulated points and for measured ones.
+class TimeCurve {
+ public:
+  // Points of equal size keep the smaller time.
+  void add(std::uint64_t bytes, std::int64_t time_ns);
+  bool empty() const { return points_.empty(); }
+  // Between two points: the straight line, rounded to nearest. Below the first: its time. Beyond the last: its time in
+  // proportion to the bytes. Only if not empty().
+  std::int64_t at(std::uint64_t bytes) const;
+
+ private:
+  std::map<std::uint64_t, std::int64_t> points_;
+};
+
+// What a simulated point says besides its time, to explain it by.
+struct Estimate {
+  std::int64_t time_ns = 0;          // at the bytes asked for
+  CriticalPath critical;             // at the nearest simulated size
+  std::uint64_t sent_numerator = 0;  // the busiest rank sends sent_numerator / sent_denominator of the message's bytes
+  std::uint64_t sent_denominator = 1;
+
+  bool operator==(const Estimate&) const = default;
+};
+
+class CostModel {
+ public:
+  // `placement` maps ranks to nodes of `graph`. InvalidArgument if they do not fit together.
+  static Result<CostModel> create(Group group, topology::Graph graph, std::vector<int> placement);
+
+  const Group& group() const { return group_; }
+  const Fabric& fabric() const { return fabric_; }
+  const std::string& fingerprint() const { return fingerprint_; }
+
+  // `algorithm` on `replicas` times its native channels for `bytes` (message_bytes of the call). The algorithm must
+  // support the request. The root and the element type do not enter: schedules are read for root 0 and bytes.
+  Result<Estimate> estimate(const Algorithm& algorithm, int replicas, std::uint64_t bytes);
+
+ private:
+  struct Point {
+    std::int64_t time_ns = 0;
+    CriticalPath critical;
+  };
+  struct Curve {
+    std::optional<Schedule> schedule;       // kept only while the group is small
+    std::map<std::uint64_t, Point> points;  // by bytes
+    std::uint64_t sent_numerator = 0;
+    std::uint64_t sent_denominator = 1;
+  };
+  CostModel(Group group, Fabric fabric, std::string fingerprint);
+  Result<Point> point(const Algorithm& algorithm, int replicas, Curve& curve, std::uint64_t bytes);
+
+  Group group_;
+  Fabric fabric_;
+  std::string fingerprint_;
+  std::map<std::tuple<Collective, std::string, int>, Curve> curves_;
+};
+
+}  // namespace weft

@@ -1,0 +1,92 @@
+// selector: which algorithm serves a call. The user's override first, then the measured table of this topology, then
+// the cost model; and a Choice that can say why.
+//
+// A pure function of data that all ranks agree on, in integers, ties broken by name: so all ranks choose alike.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/cost.hpp"
+#include "weft/choice.hpp"
+#include "weft/schedule_builder.hpp"
+#include "weft/status.hpp"
+
+namespace weft {
+
+inline constexpr std::uint64_t kNoByteLimit = std::numeric_limits<std::uint64_t>::max();
+
+// One rule of the user's: calls of `collective` with first <= bytes < end use `algorithm`.
+struct Override {
+  Collective collective = Collective::Barrier;
+  std::uint64_t first_bytes = 0;
+  std::uint64_t end_bytes = kNoByteLimit;  // kNoByteLimit: no end
+  std::string algorithm;
+  int channels = 0;  // 0: chosen
+
+  bool operator==(const Override&) const = default;
+};
+
+struct Overrides {
+  std::vector<Override> rules;
+  int channels = 0;  // of every call (Options::channels); a rule's own count wins. 0: chosen
+
+  // Options::algorithms: rules separated by ';', each "collective:range:algorithm" or "collective:algorithm", an
+  // optional "@channels" behind. Ranges are "4k-1m", "-4k", "1m-" or "0-4k"; k, m, g are powers of 1024; the end is
+  // exclusive. Blanks are ignored. An empty text has no rules. InvalidArgument quotes the wrong piece and lists what is
+  // known; overlapping ranges are refused.
+  static Result<Overrides> parse(std::string_view text);
+  // The rule for a call, or null.
+  const Override* find(Collective collective, std::uint64_t bytes) const;
+
+  bool operator==(const Overrides&) const = default;
+};
+
+// "64M", "4k", "8", "1GiB": powers of 1024. InvalidArgument quotes what is wrong.
+Result<std::uint64_t> parse_bytes(std::string_view text);
+// "8 B", "4 KiB", "64 MiB", "1.5 GiB".
+std::string format_bytes(std::uint64_t bytes);
+
+// What was measured on a topology, as bench/ writes it.
+struct MeasuredCell {
+  Collective collective = Collective::Barrier;
+  int ranks = 0;
+  std::uint64_t bytes = 0;
+  std::string algorithm;
+  int channels = 1;
+  std::int64_t time_ns = 0;
+
+  bool operator==(const MeasuredCell&) const = default;
+};
+
+struct MeasuredTable {
+  std::string fingerprint;  // of the graph it was measured on
+  std::vector<MeasuredCell> cells;
+
+  // {"schema": 1, "fingerprint": "...", "cells": [{collective, ranks, bytes, algorithm, channels, time_ns}, ...]}.
+  // Corrupt says where; unknown keys are refused.
+  static Result<MeasuredTable> from_json(std::string_view text);
+  std::string to_json() const;
+
+  bool operator==(const MeasuredTable&) const = default;
+};
+
+// Picks the algorithm of a call. Never fails for a call that some algorithm supports; Unsupported lists why each one
+// cannot. `table` may be null; a table of another topology is ignored and the Choice says so.
+Result<Choice> choose(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model);
+
+// What the winner of a choice is built with: the algorithm and BuildOptions::replicas.
+struct Selected {
+  const Algorithm* algorithm = nullptr;
+  int replicas = 1;
+};
+// Null algorithm if the candidate names none that exists (a vendor call).
+Selected selected(const Choice& choice);
+
+// The bytes that a choice goes by: message_bytes of the call.
+std::uint64_t message_bytes(const Request& request, int size);
+
+}  // namespace weft
