@@ -2,6 +2,14 @@
 # is the whole job.
 include(GNUInstallDirs)
 
+find_program(WEFT_CCACHE ccache DOC "Used where it is present; speeds up what was compiled before")
+if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WEFT_CCACHE})
+endif()
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -9,6 +17,10 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+# Installed programs find libweft beside them, wherever the tree was moved.
+file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set(WEFT_INSTALL_RPATH $ORIGIN/${bin_to_lib})
 
 option(WEFT_ASSERTIONS "Check WEFT_ASSERT" OFF)
 set(WEFT_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
@@ -41,10 +53,12 @@ function(weft_program name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE weft weft_flags ${ARGN})
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH ${WEFT_INSTALL_RPATH})
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
-# Every *_test.cpp of folder `area` (and below) becomes one program and one ctest entry: <area>.<file>.
+# Every *_test.cpp of folder `area` (and below) becomes one program and one ctest entry: <area>.<file>. A line
+# "// ctest: serial ucx" in a test says: run alone (it times something, or needs every core), and label "ucx" (see the tsan preset).
 function(weft_tests area)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${area}/*_test.cpp)
   file(GLOB support CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${area}/support/*.cpp)
@@ -53,7 +67,25 @@ function(weft_tests area)
     add_executable(${area}_${name} ${source} ${support})
     target_link_libraries(${area}_${name} PRIVATE weft weft_flags GTest::gmock GTest::gtest_main ${ARGN})
     add_test(NAME ${area}.${name} COMMAND ${area}_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${area}.${name} PROPERTIES TIMEOUT 600
+    weft_test_marks(${source} marks)
+    set(serial OFF)
+    if("serial" IN_LIST marks)
+      set(serial ON)
+    endif()
+    list(REMOVE_ITEM marks serial)
+    set_tests_properties(${area}.${name} PROPERTIES TIMEOUT 600 RUN_SERIAL ${serial} LABELS "${area};${marks}"
       ENVIRONMENT "WEFT_TEST_BIN=${CMAKE_BINARY_DIR}/bin;UCX_WARN_UNUSED_ENV_VARS=n")
   endforeach()
+endfunction()
+
+# The words of the line "// ctest: ..." of a test; tests with "ucx" in their name carry that label anyway.
+function(weft_test_marks source result)
+  file(STRINGS ${source} line REGEX "^// ctest: " LIMIT_COUNT 1)
+  string(REPLACE "// ctest: " "" line "${line}")
+  string(REPLACE " " ";" marks "${line}")
+  if(source MATCHES "ucx[^/]*$")
+    list(APPEND marks ucx)
+  endif()
+  list(REMOVE_DUPLICATES marks)
+  set(${result} ${marks} PARENT_SCOPE)
 endfunction()
