@@ -1,0 +1,61 @@
+// The transports under test, each as ranks of one process.
+#include "tests/transports/support/harness.hpp"
+
+#include "transports/local.hpp"
+
+namespace weft::transports::testing {
+
+namespace {
+
+class LocalRanks final : public Ranks {
+ public:
+  explicit LocalRanks(int count) {
+    for (int rank = 0; rank < count; ++rank) transports_.push_back(hub_->transport(rank));
+  }
+  Transport& transport(int rank) override { return *transports_.at(static_cast<std::size_t>(rank)); }
+  void end(int rank) override { transports_.at(static_cast<std::size_t>(rank)).reset(); }
+
+ private:
+  std::unique_ptr<LocalHub> hub_ = LocalHub::create();
+  std::vector<std::unique_ptr<Transport>> transports_;
+};
+
+template <typename T>
+std::function<std::unique_ptr<Ranks>(int)> maker() {
+  return [](int count) { return std::make_unique<T>(count); };
+}
+
+}  // namespace
+
+std::vector<Kind> all_kinds() { return {{"local", maker<LocalRanks>()}}; }
+
+std::unique_ptr<Connection> connect(Ranks& ranks, int self, int peer) {
+  auto connection = ranks.transport(self).connect(self, peer, ranks.transport(peer).address(), kDeadlineMs);
+  EXPECT_TRUE(connection.has_value()) << connection.status().to_string();
+  return connection ? std::move(connection).value() : nullptr;
+}
+
+Lane open_lane(Ranks& ranks, std::uint64_t lane) {
+  auto connection0 = connect(ranks, 0, 1);
+  auto connection1 = connect(ranks, 1, 0);
+  auto end0 = connection0->open_lane(lane);
+  auto end1 = connection1->open_lane(lane);
+  EXPECT_TRUE(end0.has_value()) << end0.status().to_string();
+  EXPECT_TRUE(end1.has_value()) << end1.status().to_string();
+  return {ranks.transport(0),     ranks.transport(1),      std::move(connection0),
+          std::move(connection1), std::move(end0).value(), std::move(end1).value()};
+}
+
+std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed) {
+  std::vector<std::byte> data(bytes);
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
+  for (std::byte& byte : data) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    byte = static_cast<std::byte>(state >> 56);
+  }
+  return data;
+}
+
+Signature signature(std::uint32_t sequence) { return {sequence, 0x01020304, 0x1122334455667788U + sequence}; }
+
+}  // namespace weft::transports::testing
