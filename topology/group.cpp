@@ -12,9 +12,7 @@ struct TreeMaker {
   Tree& tree;
   int shift;
 
-  int rank_at(int position) const {
-    return order[static_cast<std::size_t>(position + shift) % order.size()];
-  }
+  int rank_at(int position) const { return order[static_cast<std::size_t>(position + shift) % order.size()]; }
 
   void attach(int parent_position, int child_position) {
     const int parent = rank_at(parent_position);
@@ -23,15 +21,15 @@ struct TreeMaker {
     tree.children[static_cast<std::size_t>(parent)].push_back(child);
   }
 
-  // In-order tree over 1..n: position i has height = number of trailing zeros of i; its parent is the nearest position of greater
-  // height that exists. Even (1-based odd) positions are the leaves.
+  // In-order tree over 1..n: position i has height = number of trailing zeros of i; its parent is the nearest position
+  // of greater height that exists. Even (1-based odd) positions are the leaves.
   int build(int size) {
     int top = 1;
     while (top * 2 <= size) top *= 2;
     for (int i = 1; i <= size; ++i) {
       if (i == top) continue;
       const int low = i & -i;
-      int up = (i - low) | (low << 1);        // nearest position one level up
+      int up = (i - low) | (low << 1);         // nearest position one level up
       if (up > size || up == i) up = i - low;  // the tree is cut off at the right: go left
       while (up > size) up -= up & -up;
       attach(up - 1, i - 1);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weft/types.hpp"
@@ -46,10 +47,10 @@ struct Step {
   std::int32_t peer = -1;        // Send: receiver; Recv*: sender
   std::int32_t to = -1;          // RecvSend, RecvReduceSend: receiver
   std::int32_t wait = -1;        // index of a sending step of this channel that must be complete before dst is written
-  Span dst;
-  Span src;
-  Span src2;                     // Reduce only
-  Span landing;                  // Recv*: scratch of the size of dst; may be None for a Recv without `wait` (lands in dst)
+  Span dst = {};
+  Span src = {};
+  Span src2 = {};     // Reduce only
+  Span landing = {};  // Recv*: scratch of dst's size or more; may be None for a Recv without `wait` (lands in dst)
 
   bool operator==(const Step&) const = default;
 };
@@ -62,29 +63,30 @@ struct ScratchSlot {
 };
 
 struct RankProgram {
-  bool in_place = false;                     // this rank's Input and Output alias (Operation's rules)
-  std::vector<std::vector<Step>> channels;   // in-order list of steps per channel
+  bool in_place = false;                    // this rank's Input and Output alias (Operation's rules)
+  std::vector<std::vector<Step>> channels;  // in-order list of steps per channel
   std::vector<ScratchSlot> scratch;
 
   bool operator==(const RankProgram&) const = default;
 };
 
 struct Schedule {
-  std::string algorithm;            // "ring"
+  std::string algorithm;  // "ring"
   Collective collective = Collective::Barrier;
-  int size = 1;                     // ranks
+  int size = 1;  // ranks
   int root = 0;
   int channels = 1;
   int chunks_per_block = 1;
-  std::vector<RankProgram> ranks;   // `size` entries; a projected schedule has steps for one rank only
-  std::uint64_t program_hash = 0;   // hash of the global program: equal on all ranks whatever was projected or aliased
+  std::vector<RankProgram> ranks;  // `size` entries; a projected schedule has steps for one rank only
+  std::uint64_t program_hash = 0;  // hash of the global program: equal on all ranks whatever was projected or aliased
 
   bool operator==(const Schedule&) const = default;
 };
 
 // Maps logical chunks to places. The logical buffer of a collective is `blocks` blocks of `count` elements each:
-//   all_reduce, broadcast, reduce, barrier: 1 (barrier: of 0 elements) · all_gather, gather, reduce_scatter, scatter:
-//   one per rank · all_to_all: size*size, block s*size+d goes from rank s to rank d.
+//   all_reduce, broadcast, reduce: 1 · all_gather, gather, reduce_scatter, scatter: one per rank · all_to_all:
+//   size*size, block s*size+d goes from rank s to rank d · barrier: one per rank, of 0 elements, in place: after it
+//   every rank holds every rank's empty block, which is what "everyone has come" means.
 // Block b is cut into chunks_per_block chunks; chunk i of the block covers its elements [i*n/C, (i+1)*n/C).
 // Logical chunk = block * chunks_per_block + i.
 struct Layout {
@@ -110,9 +112,10 @@ struct Layout {
   int aliased_input(int rank, int output_local) const;
   // Element range of a local chunk for blocks of n elements, from the start of the space.
   std::uint64_t begin_element(int local_chunk, std::uint64_t n) const;
-  std::uint64_t elements(int chunk, std::uint64_t n) const;  // also for logical chunks: depends on chunk % chunks_per_block
-  // Which contributions rank `rank`'s output chunk must hold: every rank's (reducing collectives and barrier) or one.
-  // Returns the single contributor, or -1 for "all ranks".
+  std::uint64_t elements(int chunk,
+                         std::uint64_t n) const;  // also for logical chunks: depends on chunk % chunks_per_block
+  // Whose contribution an output holding this chunk must have: one rank's, or -1 for every rank's (reducing
+  // collectives).
   int contributor(int chunk) const;
 };
 

@@ -1,14 +1,16 @@
 // ScheduleBuilder: the language in which an algorithm is written, once, in the global view: chunks move between ranks.
 //
-// Sends, receives, scratch, in-place handling, waits and channels are derived. Moves are in program order: a move reads what
-// earlier moves left at its source. An algorithm's build() must make the same moves on every rank and for every aliasing.
+// Sends, receives, scratch, in-place handling, waits and channels are derived. Moves are in program order: a move reads
+// what earlier moves left at its source. An algorithm's build() must make the same moves on every rank and for every
+// aliasing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weft/group.hpp"
@@ -17,16 +19,21 @@
 
 namespace weft {
 
-// Logical chunks that travel together as one message, in this order.
+// Logical chunks that travel together as one message, in this order. A run of consecutive chunks costs no allocation.
 class Chunks {
  public:
-  Chunks(int chunk) : ids_{chunk} {}  // NOLINT: a single chunk reads as a number
-  Chunks(std::vector<int> ids) : ids_(std::move(ids)) {}  // NOLINT
-  static Chunks range(int first, int count);
-  std::span<const int> ids() const { return ids_; }
+  Chunks(int chunk) : first_(chunk), count_(1) {}  // NOLINT: a single chunk reads as a number
+  Chunks(std::vector<int> ids) : count_(static_cast<int>(ids.size())), ids_(std::move(ids)) {}  // NOLINT
+  static Chunks range(int first, int count) { return Chunks(first, count); }
+
+  int size() const { return count_; }
+  int operator[](int i) const { return ids_.empty() ? first_ + i : ids_[static_cast<std::size_t>(i)]; }
 
  private:
-  std::vector<int> ids_;
+  Chunks(int first, int count) : first_(first), count_(count) {}
+  int first_ = 0;
+  int count_ = 0;
+  std::vector<int> ids_;  // empty: the run first_ .. first_ + count_ - 1
 };
 
 // A rank order with indices that wrap: ring[-1] is the last rank.
@@ -53,8 +60,8 @@ class ScheduleBuilder {
   int root() const;
   int chunks_per_block() const;
   const Group& group() const;
-  // Orders of the current channel: a replicated algorithm gets another ring or tree pair in each replica where the topology
-  // has several.
+  // Orders of the current channel: a replicated algorithm gets another ring or tree pair in each replica where the
+  // topology has several.
   RingOrder ring_order() const;
   const Tree& tree(int which) const;  // which: 0 or 1 of the double tree
 
@@ -67,8 +74,8 @@ class ScheduleBuilder {
   void copy(const Chunks& chunks, int from, int to);
   // Both reduce the other's value, both read before either writes: a symmetric round. Operands in rank order of {a, b}.
   void exchange(const Chunks& chunks, int a, int b);
-  // All of `ranks` send their value to all others, and each folds all values in the order of `ranks`: one round, the same
-  // tree everywhere.
+  // All of `ranks` send their value to all others, and each folds all values in the order of `ranks`: one round, the
+  // same tree everywhere.
   void reduce_all(const Chunks& chunks, std::span<const int> ranks);
 
  private:
@@ -89,11 +96,11 @@ struct Request {
 
 // One algorithm: a constant in the file algorithms/<collective>/<name>.cpp.
 struct Algorithm {
-  std::string_view name;                // "ring"
+  std::string_view name;  // "ring"
   Collective collective;
-  std::string_view summary;             // one line for listings: steps, bytes, when it is good
-  int native_channels;                  // channels its build() names itself (double_tree: 2)
-  bool replicable;                      // may be replicated over further channels
+  std::string_view summary;  // one line for listings: steps, bytes, when it is good
+  int native_channels;       // channels its build() names itself (double_tree: 2)
+  bool replicable;           // may be replicated over further channels
   int (*chunks_per_block)(int size);
   // Empty when it can serve the request, else the reason why not ("needs a power-of-two number of ranks"). Pure.
   std::string_view (*unsupported)(const Group& group, const Request& request);
@@ -101,16 +108,16 @@ struct Algorithm {
 };
 
 // All algorithms, sorted by collective, then name. The table is generated from the files that exist.
-std::span<const Algorithm* const> algorithms();
+std::span<const Algorithm* const> all_algorithms();
 // By collective and name; null if there is none.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
 struct BuildOptions {
   int root = 0;
-  int replicas = 1;              // channels of the result = native_channels * replicas
-  bool in_place = false;         // of every rank (all ranks or rank `only_rank`)
-  int only_rank = -1;            // project: emit steps for this rank only; -1: for all
-  bool hoist_sends = true;       // passes, off only to study them
+  int replicas = 1;         // channels of the result = native_channels * replicas
+  bool in_place = false;    // of every rank (all ranks or rank `only_rank`)
+  int only_rank = -1;       // project: emit steps for this rank only; -1: for all
+  bool hoist_sends = true;  // passes, off only to study them
   bool fuse = true;
 };
 
