@@ -15,7 +15,7 @@
 #include "weft/group.hpp"
 #include "weft/schedule_builder.hpp"
 
-namespace weft {
+namespace weft::algorithms {
 
 // Time over size, piecewise linear. Used for simulated points and for measured ones.
 class TimeCurve {
@@ -74,4 +74,4 @@ class CostModel {
   std::map<std::tuple<Collective, std::string, int>, Curve> curves_;
 };
 
-}  // namespace weft
+}  // namespace weft::algorithms

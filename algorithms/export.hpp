@@ -9,7 +9,7 @@
 #include "weft/schedule.hpp"
 #include "weft/status.hpp"
 
-namespace weft {
+namespace weft::algorithms {
 
 // Steps in words, rank by rank and channel by channel; only those of `rank` unless it is -1.
 std::string to_text(const Schedule& schedule, int rank = -1);
@@ -28,4 +28,4 @@ std::string to_chrome_trace(const Simulation& simulation);
 
 std::string to_json(const Choice& choice);
 
-}  // namespace weft
+}  // namespace weft::algorithms

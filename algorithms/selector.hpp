@@ -15,7 +15,7 @@
 #include "weft/schedule_builder.hpp"
 #include "weft/status.hpp"
 
-namespace weft {
+namespace weft::algorithms {
 
 inline constexpr std::uint64_t kNoByteLimit = std::numeric_limits<std::uint64_t>::max();
 
@@ -89,4 +89,4 @@ Selected selected(const Choice& choice);
 // The bytes that a choice goes by: message_bytes of the call.
 std::uint64_t message_bytes(const Request& request, int size);
 
-}  // namespace weft
+}  // namespace weft::algorithms

@@ -14,7 +14,7 @@
 #include "weft/status.hpp"
 #include "weft/types.hpp"
 
-namespace weft {
+namespace weft::algorithms {
 
 // How messages that cross one link share it.
 enum class Sharing : std::uint8_t {
@@ -90,6 +90,8 @@ struct Simulation {
   bool operator==(const Simulation&) const = default;
 };
 
+struct FabricState;
+
 // A graph and a placement made ready for many simulations: capacities in integers, the best path of each pair (found
 // when first needed). One thread at a time.
 class Fabric {
@@ -108,9 +110,8 @@ class Fabric {
 
  private:
   friend class Simulator;
-  struct State;
-  explicit Fabric(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Fabric(std::unique_ptr<FabricState> state);
+  std::unique_ptr<FabricState> state_;
 };
 
 // Runs `schedule`, which must hold the steps of all ranks, for `count` elements per block (as in Operation).
@@ -119,4 +120,4 @@ class Fabric {
 Result<Simulation> simulate(const Schedule& schedule, std::uint64_t count, DataType dtype, Fabric& fabric,
                             const SimulationOptions& options = {});
 
-}  // namespace weft
+}  // namespace weft::algorithms
