@@ -1,7 +1,10 @@
 // The transports under test, each as ranks of one process.
 #include "tests/transports/support/harness.hpp"
 
+#include <cstdlib>
+
 #include "transports/local.hpp"
+#include "transports/shm.hpp"
 
 namespace weft::transports::testing {
 
@@ -20,6 +23,32 @@ class LocalRanks final : public Ranks {
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
+// Transports that know nothing of each other: what separate processes would have.
+class OwnTransports : public Ranks {
+ public:
+  Transport& transport(int rank) override { return *transports_.at(static_cast<std::size_t>(rank)); }
+  void end(int rank) override { transports_.at(static_cast<std::size_t>(rank)).reset(); }
+
+ protected:
+  void add(Result<std::unique_ptr<Transport>> transport) {
+    if (!transport) {
+      ADD_FAILURE() << transport.error().to_string();
+      std::abort();
+    }
+    transports_.push_back(std::move(transport).value());
+  }
+
+ private:
+  std::vector<std::unique_ptr<Transport>> transports_;
+};
+
+class ShmRanks final : public OwnTransports {
+ public:
+  explicit ShmRanks(int count) {
+    for (int rank = 0; rank < count; ++rank) add(make_shm_transport({}));
+  }
+};
+
 template <typename T>
 std::function<std::unique_ptr<Ranks>(int)> maker() {
   return [](int count) { return std::make_unique<T>(count); };
@@ -27,7 +56,7 @@ std::function<std::unique_ptr<Ranks>(int)> maker() {
 
 }  // namespace
 
-std::vector<Kind> all_kinds() { return {{"local", maker<LocalRanks>()}}; }
+std::vector<Kind> all_kinds() { return {{"local", maker<LocalRanks>()}, {"shm", maker<ShmRanks>()}}; }
 
 std::unique_ptr<Connection> connect(Ranks& ranks, int self, int peer) {
   auto connection = ranks.transport(self).connect(self, peer, ranks.transport(peer).address(), kDeadlineMs);

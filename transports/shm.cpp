@@ -1,0 +1,184 @@
+// ShmTransport: pairs and their segments.
+#include "transports/shm.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "transports/shm_address.hpp"
+#include "transports/shm_handshake.hpp"
+#include "transports/shm_listener.hpp"
+#include "transports/shm_memory.hpp"
+#include "transports/slot_endpoint.hpp"
+
+namespace weft::transports {
+
+namespace {
+
+// The peer process is gone when its pidfd says so; the transport in it when its socket ends. The pidfd is not
+// redundant: a child that the peer forked keeps the socket open.
+class ShmWatch final : public PeerWatch {
+ public:
+  ShmWatch(ShmAnswer answer, int rank, pid_t pid) : answer_(std::move(answer)), rank_(rank), pid_(pid) {}
+
+  Status check() override {
+    pollfd polled[] = {{answer_.process.number(), POLLIN, 0}, {answer_.socket.number(), POLLIN, 0}};  // -1 is skipped
+    if (::poll(polled, 2, 0) <= 0) return {};
+    const char* what = polled[0].revents != 0 ? "has ended" : "closed its shared-memory transport";
+    return {Code::PeerLost, fmt::format("rank {} (process {}) {}", rank_, pid_, what), rank_};
+  }
+
+ private:
+  ShmAnswer answer_;
+  int rank_;
+  pid_t pid_;
+};
+
+// What two ranks share. Made by the first request or connect(), kept as long as the transport.
+struct Pair {
+  Pair(SharedMemory mapped, const Segment& segment, int side, Descriptor to_pass)
+      : memory(std::move(mapped)), side(segment, side), to_pass(std::move(to_pass)) {}
+
+  SharedMemory memory;
+  SegmentSide side;
+  Descriptor to_pass;  // until the peer has fetched it
+  std::unique_ptr<ShmWatch> watch;
+};
+
+using PairKey = std::tuple<Nonce, int, int>;  // the peer's transport, the rank here, the rank there
+
+class ShmTransport final : public Transport {
+ public:
+  explicit ShmTransport(const ShmOptions& options) : options_(options), layout_{options.slot_bytes} {}
+  Status start();
+
+  std::string_view name() const override { return "shm"; }
+  std::size_t max_message() const override { return layout_.slot_bytes; }
+  std::string address() const override { return self_.to_text(); }
+  bool reaches(std::string_view peer_address) override;
+  Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
+                                              int deadline_ms) override;
+  void poll() override {}
+
+ private:
+  bool same_host(const ShmAddress& peer) const;
+  Result<Pair*> create_pair(const PairKey& key);
+  Status join(const PairKey& key, const ShmAddress& peer, int deadline_ms, Pair** joined);
+  ShmListener::Grant grant(const ShmRequest& request);
+
+  ShmOptions options_;
+  RingLayout layout_;
+  ShmAddress self_;
+  std::mutex connect_mutex_;  // one connect() at a time; never taken by the listener
+  std::mutex pairs_mutex_;    // held for no wait
+  std::map<PairKey, std::unique_ptr<Pair>> pairs_;
+  std::unique_ptr<ShmListener> listener_;  // last: its thread ends before what it uses
+};
+
+Status ShmTransport::start() {
+  Nonce name = random_nonce();
+  self_ = {read_boot_id(), options_.host_id, "weft-shm-" + to_hex(name), random_nonce(), ::geteuid(), ::getpid()};
+  WEFT_TRY_ASSIGN(listener_, ShmListener::start(self_.socket, self_.nonce,
+                                                [this](const ShmRequest& request) { return grant(request); }));
+  return {};
+}
+
+bool ShmTransport::same_host(const ShmAddress& peer) const {
+  return !self_.boot_id.empty() && peer.boot_id == self_.boot_id && peer.host_id == self_.host_id &&
+         peer.uid == self_.uid;
+}
+
+bool ShmTransport::reaches(std::string_view peer_address) {
+  const auto peer = ShmAddress::parse(peer_address);
+  if (!peer || !same_host(*peer)) return false;
+  const ShmRequest request{.listener = peer->nonce, .requester = self_.nonce};
+  const auto answer = ask(*peer, request, options_.reach_deadline_ms);
+  if (!answer || !answer->passed.valid()) return false;
+  const auto memory = SharedMemory::map(answer->passed);
+  if (!memory || memory->bytes() < sizeof(ShmProbe)) return false;
+  const auto* probe = reinterpret_cast<const ShmProbe*>(memory->data());
+  return probe->magic == ShmRequest::kMagic && probe->nonce == peer->nonce;
+}
+
+// By the lower rank of the two, on connect() or when the other asks, whichever is first.
+Result<Pair*> ShmTransport::create_pair(const PairKey& key) {
+  std::unique_ptr<Pair>& pair = pairs_[key];
+  if (pair != nullptr) return pair.get();
+  WEFT_TRY_ASSIGN(SharedMemory::Created created, SharedMemory::create(Segment::bytes(layout_)));
+  const Segment segment = Segment::format(created.memory.data(), layout_, self_.nonce);
+  pair = std::make_unique<Pair>(std::move(created.memory), segment, 0, std::move(created.descriptor));
+  return pair.get();
+}
+
+ShmListener::Grant ShmTransport::grant(const ShmRequest& request) {
+  const std::lock_guard lock(pairs_mutex_);
+  if (request.listener_rank >= request.requester_rank) return {ShmReply::Result::Failed, {}};
+  auto pair = create_pair({request.requester, request.listener_rank, request.requester_rank});
+  if (!pair) return {ShmReply::Result::Failed, {}};
+  if (!(*pair)->to_pass.valid()) return {ShmReply::Result::AlreadyTaken, {}};
+  return {ShmReply::Result::Ok, std::move((*pair)->to_pass)};
+}
+
+Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadline_ms, Pair** joined) {
+  const auto [nonce, self_rank, peer_rank] = key;
+  const bool lower = self_rank < peer_rank;
+  {
+    const std::lock_guard lock(pairs_mutex_);
+    const auto found = pairs_.find(key);
+    if (found != pairs_.end() && found->second->watch != nullptr) {
+      *joined = found->second.get();
+      return {};
+    }
+  }
+  const ShmRequest request{.kind = lower ? ShmRequest::Kind::Watch : ShmRequest::Kind::Segment,
+                           .listener = peer.nonce,
+                           .requester = self_.nonce,
+                           .requester_rank = self_rank,
+                           .listener_rank = peer_rank};
+  WEFT_TRY_ASSIGN(ShmAnswer answer, ask(peer, request, deadline_ms));
+  const std::lock_guard lock(pairs_mutex_);
+  if (lower) {
+    WEFT_TRY_ASSIGN(*joined, create_pair(key));
+  } else {
+    if (!answer.passed.valid()) return {Code::Corrupt, "the answer came without the shared memory"};
+    WEFT_TRY_ASSIGN(SharedMemory memory, SharedMemory::map(answer.passed));
+    WEFT_TRY_ASSIGN(const Segment segment, Segment::open(memory.data(), memory.bytes()));
+    answer.passed.close();
+    pairs_[key] = std::make_unique<Pair>(std::move(memory), segment, 1, Descriptor());
+    *joined = pairs_[key].get();
+  }
+  (*joined)->watch = std::make_unique<ShmWatch>(std::move(answer), peer_rank, peer.pid);
+  return {};
+}
+
+Result<std::unique_ptr<Connection>> ShmTransport::connect(int self_rank, int peer_rank, std::string_view peer_address,
+                                                          int deadline_ms) {
+  if (self_rank == peer_rank) return Status(Code::InvalidArgument, "a rank does not connect to itself");
+  const auto peer = ShmAddress::parse(peer_address);
+  if (!peer || !same_host(*peer)) {
+    return Status(Code::InvalidArgument, fmt::format("rank {} is not on this host", peer_rank), peer_rank);
+  }
+  const std::lock_guard lock(connect_mutex_);
+  Pair* pair = nullptr;
+  Status joined = join({peer->nonce, self_rank, peer_rank}, *peer, deadline_ms, &pair);
+  if (!joined.ok()) {
+    return Status(joined.code(), fmt::format("shm to rank {}: {}", peer_rank, joined.message()), peer_rank);
+  }
+  return std::unique_ptr<Connection>(std::make_unique<SlotConnection>(pair->side, *pair->watch, peer_rank));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> make_shm_transport(const ShmOptions& options) {
+  auto transport = std::make_unique<ShmTransport>(options);
+  WEFT_TRY(transport->start());
+  return std::unique_ptr<Transport>(std::move(transport));
+}
+
+}  // namespace weft::transports

@@ -1,0 +1,25 @@
+// shm: processes of one host, through memory that both map.
+//
+// One sealed memfd per pair of ranks, made by the lower one and fetched by the other over an abstract Unix socket on
+// which every transport listens. "Same host" means: equal boot id, equal host_id, and a page of the peer that was
+// really mapped.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "transports/slot_ring.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::transports {
+
+struct ShmOptions {
+  std::string host_id;  // ranks with different host_ids never join
+  std::size_t slot_bytes = kDefaultSlotBytes;
+  int reach_deadline_ms = 2'000;  // for reaches() to try a mapping
+};
+
+// Starts the listening thread; it ends with the transport.
+Result<std::unique_ptr<Transport>> make_shm_transport(const ShmOptions& options);
+
+}  // namespace weft::transports

@@ -1,0 +1,69 @@
+// What processes of one host say to each other over an abstract Unix socket: a request with proof that the sender knows
+// the address, an answer with a descriptor. One packet each. The socket then stays open: its end tells that the peer
+// has gone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "transports/descriptor.hpp"
+#include "transports/nonce.hpp"
+#include "transports/shm_address.hpp"
+#include "weft/status.hpp"
+
+namespace weft::transports {
+
+struct ShmRequest {
+  static constexpr std::uint64_t kMagic = 0x6b736d6873746677;  // "wftshmsk"
+  static constexpr std::uint32_t kVersion = 1;                 // of the two packets; segments have their own
+  enum class Kind : std::uint32_t {
+    Probe,    // a page to try whether mapping works
+    Segment,  // the memory of the pair {requester, listener}
+    Watch,    // nothing but the open socket
+  };
+
+  std::uint64_t magic = kMagic;
+  std::uint32_t version = kVersion;
+  Kind kind = Kind::Probe;
+  Nonce listener{};   // from the address
+  Nonce requester{};  // names the requester's transport
+  std::int32_t requester_rank = -1;
+  std::int32_t listener_rank = -1;
+};
+
+struct ShmReply {
+  enum class Result : std::uint32_t { Ok, WrongVersion, WrongUser, WrongNonce, AlreadyTaken, Failed };
+
+  std::uint64_t magic = ShmRequest::kMagic;
+  std::uint32_t version = ShmRequest::kVersion;
+  Result result = Result::Ok;
+};
+
+// The page behind Kind::Probe.
+struct ShmProbe {
+  std::uint64_t magic = ShmRequest::kMagic;
+  Nonce nonce{};
+};
+
+// Makes a socket that listens on the abstract name.
+Result<Descriptor> listen_abstract(std::string_view name);
+
+struct ShmAnswer {
+  Descriptor socket;
+  Descriptor process;  // a pidfd of the listener; invalid where the system has none
+  Descriptor passed;   // what came with the reply
+};
+// Connects, asks, waits for the answer until the deadline. PeerLost if nobody listens any more.
+Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int deadline_ms);
+
+// Server side. Nothing if no whole request is there yet or it is none; `end` is set when the connection is of no use
+// any more.
+std::optional<ShmRequest> read_request(const Descriptor& socket, bool* end);
+// passed: a descriptor to send along, or -1.
+bool send_reply(const Descriptor& socket, const ShmReply& reply, int passed);
+// Whether the process at the other end runs as this user.
+bool same_user(const Descriptor& socket);
+
+}  // namespace weft::transports

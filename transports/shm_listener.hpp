@@ -1,0 +1,53 @@
+// ShmListener: a thread that answers the other processes of the host, so that a peer can fetch its memory while this
+// process is anywhere but in Weft. It sleeps in poll().
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "transports/descriptor.hpp"
+#include "transports/shm_handshake.hpp"
+#include "transports/shm_memory.hpp"
+#include "weft/status.hpp"
+
+namespace weft::transports {
+
+class ShmListener {
+ public:
+  // Called on the listener's thread: the memory that the requester shall get, or why not. Must not block.
+  struct Grant {
+    ShmReply::Result result = ShmReply::Result::Ok;
+    Descriptor memory;
+  };
+  using GrantSegment = std::function<Grant(const ShmRequest& request)>;
+
+  static Result<std::unique_ptr<ShmListener>> start(std::string_view socket_name, const Nonce& nonce,
+                                                    GrantSegment grant);
+  ~ShmListener();  // joins the thread and closes all connections: the peers see the end
+
+ private:
+  struct Client {
+    Descriptor socket;
+    bool greeted = false;
+  };
+  ShmListener(Descriptor socket, Descriptor stop, const Nonce& nonce, SharedMemory::Created probe, GrantSegment grant);
+
+  void serve();
+  void accept_clients();
+  // False when the connection is to be closed.
+  bool serve_client(Client& client);
+  ShmReply::Result check(const Client& client, const ShmRequest& request) const;
+
+  Descriptor socket_;
+  Descriptor stop_;
+  Nonce nonce_;
+  SharedMemory::Created probe_;
+  GrantSegment grant_;
+  std::vector<Client> clients_;  // of the thread
+  std::thread thread_;
+};
+
+}  // namespace weft::transports
