@@ -1,0 +1,40 @@
+// MachineBuilder: the parts of one machine, linked as every source of graphs (models, probes, importers) links them,
+// with the nominal rates of rates.hpp. Names are made here, so that a package is called "package0" whoever found it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/graph.hpp"
+
+namespace weft::topology {
+
+class MachineBuilder {
+ public:
+  MachineBuilder(Graph& graph, int host) : graph_(graph), host_(host) {}
+
+  int machine(std::string name);
+  int machine_id() const { return machine_; }
+  // os_index also numbers the name. `parent`: the machine if there are no packages.
+  int package(int os_index, std::string cpu_model);
+  int numa(int parent, int os_index);
+  int core_group(int parent, int index);
+  // A PCI host bridge below a NUMA node, package or machine.
+  int host_bridge(int parent, std::string name);
+  // A bridge, switch or device below another; node.parent says which. The link has the width and speed of node.pci as
+  // far as they are known, else what the source assumes.
+  int pci_device(Node node, std::string source);
+  // Links all packages to each other and to the machine. Call once, when all are there.
+  void join_packages();
+
+ private:
+  int add(NodeKind kind, int parent, std::string name);
+
+  Graph& graph_;
+  int host_;
+  int machine_ = -1;
+  std::vector<int> packages_;
+};
+
+}  // namespace weft::topology

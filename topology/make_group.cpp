@@ -1,0 +1,164 @@
+// make_group(): ranks in rings and trees that follow the topology.
+//
+//   ring k:   [host 0: enter at device e(0,k) ... leave] -> [host 1: enter at e(1,k) ... leave] -> ... -> back to host
+//   0
+//
+// The ranks of a host are consecutive. Ring k goes through a host along one of its cycles, entering at the device
+// nearest the k-th NIC, so that each ring uses other NICs; it leaves at that device's predecessor on the cycle. On one
+// host the cycles are the rings. A double tree is laid along every ring.
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "topology/network.hpp"
+#include "topology/path_finder.hpp"
+#include "topology/rings.hpp"
+#include "weft/graph.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::size_t kMaxRings = 8;
+constexpr int kMaxChoiceSteps = 2'000;
+
+// The part of one host in all rings.
+struct HostRings {
+  std::vector<int> ranks;                    // in rank order
+  std::map<int, std::vector<int>> ranks_on;  // device -> ranks
+  std::vector<std::vector<int>> cycles;      // of devices
+  std::vector<int> entries;                  // devices at which rings may enter, one per NIC
+};
+
+std::vector<HostRings> split_by_host(const Graph& graph, const std::vector<int>& placement) {
+  std::map<int, HostRings> hosts;
+  for (std::size_t rank = 0; rank < placement.size(); ++rank) {
+    HostRings& host = hosts[graph.nodes[static_cast<std::size_t>(placement[rank])].host];
+    host.ranks.push_back(static_cast<int>(rank));
+    host.ranks_on[placement[rank]].push_back(static_cast<int>(rank));
+  }
+  std::vector<HostRings> result;
+  for (auto& [number, host] : hosts) result.push_back(std::move(host));
+  return result;
+}
+
+// For each NIC in turn the nearest device no earlier NIC has taken, until devices or NICs run out.
+std::vector<int> entries_of(PathFinder& finder, const std::vector<int>& nics, std::vector<int> devices) {
+  std::vector<int> entries;
+  for (int nic : nics) {
+    if (devices.empty() || entries.size() == kMaxRings) break;
+    const std::vector<Path> paths = finder.best_paths(nic, devices);
+    std::size_t best = 0;
+    const auto key = [&](std::size_t i) {
+      return std::make_tuple(paths[i].path_class, -width_kbs(paths[i].bandwidth_gbs), latency_ps(paths[i].latency_us));
+    };
+    for (std::size_t i = 1; i < devices.size(); ++i)
+      if (key(i) < key(best)) best = i;
+    entries.push_back(devices[best]);
+    devices.erase(devices.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+  return entries;
+}
+
+std::size_t position_in(const std::vector<int>& cycle, int device) {
+  return static_cast<std::size_t>(std::find(cycle.begin(), cycle.end(), device) - cycle.begin());
+}
+
+int predecessor(const std::vector<int>& cycle, int device) {
+  return cycle[(position_in(cycle, device) + cycle.size() - 1) % cycle.size()];
+}
+
+// Gives each ring one of the host's cycles, different ones where it can, so that no two rings leave at the same device.
+// All rings on the first cycle always do; mixing cycles spreads direct links too, and is looked for within a bound.
+class CycleChoice {
+ public:
+  CycleChoice(const HostRings& host, std::size_t rings) : host_(host), rings_(rings) {}
+
+  std::vector<std::size_t> choose() {
+    if (!extend()) chosen_.assign(rings_, 0);
+    return chosen_;
+  }
+
+ private:
+  bool extend() {
+    const std::size_t k = chosen_.size();
+    if (k == rings_) return true;
+    for (std::size_t i = 0; i < host_.cycles.size() && steps_ < kMaxChoiceSteps; ++i, ++steps_) {
+      const std::size_t cycle = (k + i) % host_.cycles.size();
+      const int exit = predecessor(host_.cycles[cycle], host_.entries[k]);
+      if (std::find(exits_.begin(), exits_.end(), exit) != exits_.end()) continue;
+      chosen_.push_back(cycle);
+      exits_.push_back(exit);
+      if (extend()) return true;
+      chosen_.pop_back();
+      exits_.pop_back();
+    }
+    return false;
+  }
+
+  const HostRings& host_;
+  std::size_t rings_;
+  std::vector<std::size_t> chosen_;
+  std::vector<int> exits_;
+  int steps_ = 0;
+};
+
+void append_host(const HostRings& host, std::size_t cycle, int entry, std::vector<int>& ring) {
+  const std::vector<int>& order = host.cycles[cycle];
+  const std::size_t start = position_in(order, entry);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::vector<int>& ranks = host.ranks_on.at(order[(start + i) % order.size()]);
+    ring.insert(ring.end(), ranks.begin(), ranks.end());
+  }
+}
+
+std::vector<std::vector<int>> rings_on_one_host(const HostRings& host) {
+  std::vector<std::vector<int>> rings;
+  for (std::size_t cycle = 0; cycle < host.cycles.size() && cycle < kMaxRings; ++cycle) {
+    rings.emplace_back();
+    append_host(host, cycle, host.cycles[cycle].front(), rings.back());
+  }
+  return rings;
+}
+
+std::vector<std::vector<int>> rings_over_hosts(std::vector<HostRings>& hosts) {
+  std::size_t count = kMaxRings;
+  for (HostRings& host : hosts) {
+    if (host.entries.empty()) host.entries.push_back(host.cycles.front().front());
+    count = std::min(count, host.entries.size());
+  }
+  std::vector<std::vector<int>> rings(count);
+  for (const HostRings& host : hosts) {
+    const std::vector<std::size_t> cycles = CycleChoice(host, count).choose();
+    for (std::size_t k = 0; k < count; ++k) append_host(host, cycles[k], host.entries[k], rings[k]);
+  }
+  return rings;
+}
+
+}  // namespace
+
+Group make_group(const Graph& graph, const std::vector<int>& placement) {
+  WEFT_ASSERT(!placement.empty());
+  PathFinder finder(graph);
+  const std::vector<std::vector<int>> nics = network_nics(graph);
+  std::vector<HostRings> hosts = split_by_host(graph, placement);
+  Group group;
+  group.size = static_cast<int>(placement.size());
+  for (HostRings& host : hosts) {
+    std::vector<int> devices;
+    for (const auto& [device, ranks] : host.ranks_on) devices.push_back(device);
+    host.cycles = host_cycles(graph, finder, devices);
+    const int number = graph.nodes[static_cast<std::size_t>(devices.front())].host;
+    if (hosts.size() > 1)
+      host.entries = entries_of(finder, nics[static_cast<std::size_t>(number)], host.cycles.front());
+    group.hosts.push_back(host.ranks);
+  }
+  group.rings = hosts.size() == 1 ? rings_on_one_host(hosts.front()) : rings_over_hosts(hosts);
+  for (const std::vector<int>& ring : group.rings)
+    for (Tree& tree : double_tree(ring)) group.trees.push_back(std::move(tree));
+  return group;
+}
+
+}  // namespace weft::topology

@@ -1,0 +1,67 @@
+// Nominal rates: the tables that need a search.
+#include "topology/rates.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace weft::topology::rates {
+namespace {
+
+constexpr double kLaneGbs[kPciGenerations] = {
+    2.5 * 8 / 10 / 8,     5.0 * 8 / 10 / 8,     8.0 * 128 / 130 / 8,
+    16.0 * 128 / 130 / 8, 32.0 * 128 / 130 / 8, 64.0 * 242 / 256 / 8,
+};
+
+struct SocketRate {
+  std::string_view part;  // of the CPU's own name
+  double gbs;
+};
+
+// First match wins. Xeon numbers: x4xx Sapphire Rapids, x5xx Emerald Rapids, x1xx..x3xx Skylake to Ice Lake, "v3"/"v4"
+// Haswell and Broadwell.
+constexpr SocketRate kSockets[] = {
+    {"EPYC", 16},        {"AMD", 16},     {"Platinum 84", 22}, {"Gold 64", 22},   {"Gold 54", 22}, {"Silver 44", 22},
+    {"Platinum 85", 40}, {"Gold 65", 40}, {"Gold 55", 40},     {"Silver 45", 40}, {"v3", 6},       {"v4", 6},
+    {"Intel", 10},       {"POWER", 32},   {"Neoverse", 6},     {"Zhaoxin", 6},
+};
+
+constexpr std::pair<std::string_view, Rate> kNetwork[] = {
+    {"edr", {12.5, kFabricLatencyUs}}, {"hdr", {25, kFabricLatencyUs}},       {"ndr", {50, kFabricLatencyUs}},
+    {"xdr", {100, kFabricLatencyUs}},  {"efa100", {12.5, kEfaLatencyUs}},     {"efa200", {25, kEfaLatencyUs}},
+    {"efa400", {50, kEfaLatencyUs}},   {"slingshot", {25, kFabricLatencyUs}},
+};
+
+}  // namespace
+
+std::optional<double> pci_lane_gbs(double gts) {
+  std::optional<double> found;
+  for (int i = 0; i < kPciGenerations; ++i)
+    if (gts >= kPciGts[i] - 0.01) found = kLaneGbs[i];
+  return found;
+}
+
+std::optional<double> pci_gbs(double gts, int width) {
+  const std::optional<double> lane = pci_lane_gbs(gts);
+  if (!lane || width <= 0) return std::nullopt;
+  return *lane * width;
+}
+
+std::optional<double> pci_gts_of(double gbs, int width) {
+  for (int i = 0; i < kPciGenerations; ++i)
+    if (width > 0 && std::abs(kLaneGbs[i] * width - gbs) < 0.02 * gbs) return kPciGts[i];
+  return std::nullopt;
+}
+
+double socket_gbs(std::string_view cpu_model) {
+  for (const SocketRate& socket : kSockets)
+    if (cpu_model.find(socket.part) != std::string_view::npos) return socket.gbs;
+  return kSocketUnknownGbs;
+}
+
+std::optional<Rate> network_rate(std::string_view word) {
+  for (const auto& [name, rate] : kNetwork)
+    if (name == word) return rate;
+  return std::nullopt;
+}
+
+}  // namespace weft::topology::rates
