@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,12 +17,24 @@
 
 #include "base/assert.hpp"
 #include "transports/store/store.hpp"
+#include "transports/store/tcp_store.hpp"
 
 namespace weft::transports {
 
-enum class StoreKind { Local };
-inline std::string_view to_string(StoreKind) { return "local"; }
-inline std::vector<StoreKind> store_kinds() { return {StoreKind::Local}; }
+enum class StoreKind { Local, Tcp };
+inline std::string_view to_string(StoreKind kind) { return kind == StoreKind::Local ? "local" : "tcp"; }
+inline std::vector<StoreKind> store_kinds() { return {StoreKind::Local, StoreKind::Tcp}; }
+
+inline Options loopback_options(int rank, int size, int port, int timeout_ms = 60'000) {
+  Options options;
+  options.rank = rank;
+  options.size = size;
+  options.rendezvous_host = "127.0.0.1";
+  options.rendezvous_port = port;
+  options.job_id = "test job";
+  options.timeout_ms = timeout_ms;
+  return options;
+}
 
 // The stores of one job, all in this process. Different ranks may be used by different threads.
 class StoreSet {
@@ -51,8 +64,46 @@ class LocalStoreSet final : public StoreSet {
   std::unique_ptr<LocalStoreHub> hub_;
 };
 
-inline std::unique_ptr<StoreSet> make_stores(StoreKind, int size, const std::vector<int>& ranks) {
-  std::unique_ptr<StoreSet> stores = std::make_unique<LocalStoreSet>(size);
+// Rank 0 must join first. A rank is killed by unwinding its owner, which closes the socket as the kernel does for a
+// killed process; tests with real processes are in store_process_test.
+class TcpStoreSet final : public StoreSet {
+ public:
+  explicit TcpStoreSet(int size) : StoreSet(size) {}
+  // All leave before any waits for the others.
+  ~TcpStoreSet() override {
+    for (auto& store : stores_) {
+      if (store) store->leave();
+    }
+  }
+  void kill(int rank) override {
+    try {
+      const auto owned = take(rank);
+      throw std::runtime_error("killed");
+    } catch (const std::runtime_error&) {
+    }
+  }
+  int port() const { return port_; }
+
+ private:
+  std::unique_ptr<Store> make(int rank) override {
+    if (rank == 0) {
+      auto listening = listen_store(loopback_options(0, static_cast<int>(stores_.size()), 0));
+      EXPECT_TRUE(listening.has_value()) << listening.error().to_string();
+      port_ = listening->port;
+      return std::move(listening->store);
+    }
+    auto store = join_store(loopback_options(rank, static_cast<int>(stores_.size()), port_));
+    EXPECT_TRUE(store.has_value()) << store.error().to_string();
+    return std::move(*store);
+  }
+
+  int port_ = 0;
+};
+
+inline std::unique_ptr<StoreSet> make_stores(StoreKind kind, int size, const std::vector<int>& ranks) {
+  std::unique_ptr<StoreSet> stores;
+  if (kind == StoreKind::Local) stores = std::make_unique<LocalStoreSet>(size);
+  if (kind == StoreKind::Tcp) stores = std::make_unique<TcpStoreSet>(size);
   for (const int rank : ranks) stores->join(rank);
   return stores;
 }

@@ -46,8 +46,8 @@ StoreClient::~StoreClient() {
   }
   // An owner that is being unwound by an exception goes down: the others must hear of a death, not of a farewell.
   if (std::uncaught_exceptions() == exceptions_) leave();
-  link_.reset();
   inbox_.listen({});
+  link_.reset();
 }
 
 Status StoreClient::set(std::string_view key, std::string_view value) {

@@ -31,7 +31,7 @@ class StoreLink {
 
 class StoreClient final : public Store {
  public:
-  // `inbox` outlives the client. set() and remove() wait at most `timeout_ms`.
+  // `inbox` lives as long as the link (which may own it). set() and remove() wait at most `timeout_ms`.
   StoreClient(int rank, int size, int timeout_ms, Inbox& inbox);
   ~StoreClient() override;
   // Once, before the first use.

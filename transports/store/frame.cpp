@@ -33,7 +33,7 @@ Status check_length(std::string_view what, std::size_t bytes, std::size_t limit)
 
 Status check_header(std::string_view bytes, const FrameLimits& limits) {
   if (const auto version = number_at(bytes, 4, 2); version != kFrameVersion) {
-    return Status(Code::Corrupt,
+    return Status(Code::Unsupported,
                   fmt::format("the other side speaks version {} of the store protocol, this side version {}: "
                               "all ranks need the same Weft",
                               version, kFrameVersion));
