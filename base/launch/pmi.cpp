@@ -10,6 +10,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/launch/launch.hpp"
+#include "base/launch/loaded_mpi.hpp"
 #include "base/parse.hpp"
 #include "base/socket.hpp"
 
@@ -109,8 +110,6 @@ Result<FileDescriptor> connect_to_port(const ExchangeCall& call) {
   return last;
 }
 
-// All from init to the last get. No finalize: what follows on the connection is up to the application's MPI, if it has
-// one.
 Result<std::string> talk(int descriptor, const ExchangeCall& call) {
   Wire wire(descriptor, call.deadline);
   WEFT_TRY(wire.ask("init pmi_version=1 pmi_subversion=1", "response_to_init").status());
@@ -128,6 +127,9 @@ Result<std::string> talk(int descriptor, const ExchangeCall& call) {
   }
   WEFT_TRY(wire.ask("barrier_in", "barrier_out").status());
   WEFT_TRY_ASSIGN(const std::string got, wire.ask(fmt::format("get kvsname={} key={}", space, kKey), "get_result"));
+  // The launcher takes the end of a process that has said init, but not finalize, for a crash of the job; and it takes no further
+  // word after finalize. So where there is an MPI, its MPI_Finalize must say it, and elsewhere we.
+  if (!mpi_is_loaded()) WEFT_TRY(wire.ask("finalize", "finalize_ack").status());
   return std::string(field(got, "value"));
 }
 

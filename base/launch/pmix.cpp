@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/launch/launch.hpp"
+#include "base/launch/loaded_mpi.hpp"
 
 namespace weft::base {
 namespace {
@@ -118,6 +119,13 @@ Result<std::string> exchange(const Pmix& pmix, const PmixProcess& self, const Ex
   return offer;
 }
 
+// Called once per process, see launch_helpers().
+void end_with_process(int (*finalize)(const PmixInfo*, std::size_t)) {
+  static int (*at_exit)(const PmixInfo*, std::size_t) = nullptr;
+  at_exit = finalize;
+  static_cast<void>(std::atexit([] { at_exit(nullptr, 0); }));
+}
+
 }  // namespace
 
 Result<std::string> exchange_by_pmix(const ExchangeCall& call) {
@@ -130,7 +138,12 @@ Result<std::string> exchange_by_pmix(const ExchangeCall& call) {
     return Status(Code::SystemError, fmt::format("PMIx_Init: {}", pmix.error_string(status)));
   }
   auto offer = exchange(pmix, self, call);
-  // Counted: an MPI of the application that has initialised PMIx too keeps it.
+  // Initialisations are counted, so this one of ours may end. But PMIx cannot start again once the last has ended; so if an MPI may
+  // still come to it, ours ends with the process (without any end mpirun would report a crash).
+  if (mpi_is_loaded()) {
+    end_with_process(pmix.finalize);
+    return offer;
+  }
   const int finalized = pmix.finalize(nullptr, 0);
   if (offer.has_value() && finalized != kPmixSuccess) {
     return Status(Code::SystemError, fmt::format("PMIx_Finalize: {}", pmix.error_string(finalized)));
