@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "topology/device_kinds.hpp"
 #include "topology/rates.hpp"
 
 namespace weft::topology {
@@ -14,6 +16,18 @@ namespace {
 // More sockets than this are joined through the machine only: they have a fabric of their own, and all pairs would be
 // quadratic.
 constexpr std::size_t kMaxSocketMesh = 8;
+
+// What a device's link can do: the lower of both ends' best speeds, at the present width. Ports of virtual machines say
+// nothing.
+std::optional<double> link_gbs(const Node& node, const Node& above) {
+  if (node.kind == NodeKind::PciBridge && is_emulated_bridge(node.device)) return std::nullopt;
+  std::optional<double> gts = node.pci.max_gts ? node.pci.max_gts : node.pci.gts;
+  const bool above_counts = above.kind == NodeKind::PciBridge && !is_emulated_bridge(above.device);
+  if (gts && above_counts && above.pci.max_gts) gts = std::min(*gts, *above.pci.max_gts);
+  const std::optional<int> width = node.pci.width ? node.pci.width : node.pci.max_width;
+  if (!gts || !width) return std::nullopt;
+  return rates::pci_gbs(*gts, *width);
+}
 
 }  // namespace
 
@@ -62,18 +76,18 @@ int MachineBuilder::host_bridge(int parent, std::string name) {
   return id;
 }
 
-int MachineBuilder::pci_device(Node node, std::string source) {
+int MachineBuilder::pci_device(Node node, std::string source, std::optional<double> reported_gbs) {
   node.host = host_;
   const int parent = node.parent;
-  // The best the link can do if it is known: a GPU's link slows down while idle.
-  std::optional<double> gbs;
-  const std::optional<double> gts = node.pci.max_gts ? node.pci.max_gts : node.pci.gts;
-  if (gts && node.pci.width) gbs = rates::pci_gbs(*gts, *node.pci.width);
+  // A port's link is the one below it; what is above it is inside its chip.
+  const bool port = node.kind == NodeKind::PciBridge;
+  std::optional<double> gbs = link_gbs(node, graph_.nodes[static_cast<std::size_t>(parent)]);
+  if (!gbs) gbs = reported_gbs;
+  if (!gbs) source = "assumed";
+  const double latency = port ? rates::kPciPortLatencyUs : rates::kPciLatencyUs;
+  const double assumed = port ? rates::kHostBridge.bandwidth_gbs : *rates::pci_gbs(8, 16);
   const int id = graph_.add(std::move(node));
-  if (gbs)
-    graph_.connect(parent, id, LinkKind::Pci, *gbs, rates::kPciLatencyUs, std::move(source));
-  else
-    graph_.connect(parent, id, LinkKind::Pci, *rates::pci_gbs(8, 16), rates::kPciLatencyUs, "assumed");
+  graph_.connect(parent, id, LinkKind::Pci, gbs.value_or(assumed), latency, std::move(source));
   return id;
 }
 

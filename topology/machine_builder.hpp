@@ -2,6 +2,7 @@
 // with the nominal rates of rates.hpp. Names are made here, so that a package is called "package0" whoever found it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,9 @@ class MachineBuilder {
   int core_group(int parent, int index);
   // A PCI host bridge below a NUMA node, package or machine.
   int host_bridge(int parent, std::string name);
-  // A bridge, switch or device below another; node.parent says which. The link has the width and speed of node.pci as
-  // far as they are known, else what the source assumes.
-  int pci_device(Node node, std::string source);
+  // A bridge, switch or device below another; node.parent says which. The link gets the best that both its ends can do
+  // at the present width (an idle GPU runs its link slowly), else `reported_gbs`, else an assumed rate.
+  int pci_device(Node node, std::string source, std::optional<double> reported_gbs = {});
   // Links all packages to each other and to the machine. Call once, when all are there.
   void join_packages();
 

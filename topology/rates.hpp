@@ -25,6 +25,7 @@ std::optional<double> pci_gts_of(double gbs, int width);
 // One store-and-forward hop of a PCIe switch is 100 to 150 ns (data sheets of Broadcom PEX88000 and PEX89000); with the
 // link's own flight time and packetising 0.25 us per link is usual.
 inline constexpr double kPciLatencyUs = 0.25;
+inline constexpr double kPciPortLatencyUs = 0.05;  // from a port to the rest of its chip; assumed
 
 // Host bridge to the CPU's mesh: never the narrow place, so any number above x16 of the newest generation. Assumed.
 inline constexpr Rate kHostBridge = {250, 0.1};

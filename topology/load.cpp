@@ -1,0 +1,52 @@
+// load(): finds out what kind of file it is by its first characters. An importer is a row of the table.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "topology/limits.hpp"
+#include "topology/read_file.hpp"
+#include "weft/graph.hpp"
+
+namespace weft::topology {
+namespace {
+
+struct Importer {
+  std::string_view format;
+  bool (*recognises)(std::string_view head);
+  Result<Graph> (*read)(const std::string& path, std::string_view text);
+};
+
+bool starts_with_brace(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && head[first] == '{';
+}
+
+bool has_topology_element(std::string_view head) { return head.find("<topology") != std::string_view::npos; }
+
+Result<Graph> read_json(const std::string& path, std::string_view text) {
+  Result<Graph> graph = from_json(text);
+  if (!graph) return std::move(graph).error().with_context(path);
+  return graph;
+}
+
+Result<Graph> read_hwloc(const std::string& path, std::string_view) { return from_hwloc_xml(path); }
+
+constexpr Importer kImporters[] = {
+    {"Weft JSON", starts_with_brace, read_json},
+    {"hwloc XML", has_topology_element, read_hwloc},
+};
+
+}  // namespace
+
+Result<Graph> load(std::string_view path) {
+  const std::string file(path);
+  WEFT_TRY_ASSIGN(const std::string text, read_file(file, kMaxFileBytes));
+  for (const Importer& importer : kImporters)
+    if (importer.recognises(std::string_view(text).substr(0, 4096))) return importer.read(file, text);
+  std::string known;
+  for (const Importer& importer : kImporters)
+    known += fmt::format("{}{}", known.empty() ? "" : " or ", importer.format);
+  return Status(Code::Corrupt, fmt::format("{}: is not a topology file; give {}", file, known));
+}
+
+}  // namespace weft::topology

@@ -1,0 +1,79 @@
+// Small reads of whole files.
+#include "topology/read_file.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+namespace weft::topology {
+namespace {
+
+constexpr std::size_t kMaxAttribute = 64 * 1024;
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+Status failed(const std::string& path, int error) {
+  const Code code = error == ENOENT || error == ENOTDIR ? Code::NotFound : Code::SystemError;
+  return Status(code, fmt::format("cannot read {}: {}", path, std::strerror(error)));
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t most) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return failed(path, errno);
+  std::string text;
+  char block[16 * 1024];
+  for (;;) {
+    const ssize_t got = ::read(file.fd, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(path, errno);
+    if (got == 0) return text;
+    text.append(block, static_cast<std::size_t>(got));
+    if (text.size() > most)
+      return Status(Code::ResourceExhausted,
+                    fmt::format("{} is longer than {} bytes, the most that is read", path, most));
+  }
+}
+
+std::optional<std::string> read_attribute(const std::string& path) {
+  Result<std::string> text = read_file(path, kMaxAttribute);
+  if (!text) return std::nullopt;
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t first = text->find_first_not_of(kBlank);
+  if (first == std::string::npos) return std::nullopt;
+  return text->substr(first, text->find_last_not_of(kBlank) - first + 1);
+}
+
+std::optional<long long> read_integer(const std::string& path) {
+  const std::optional<std::string> text = read_attribute(path);
+  if (!text) return std::nullopt;
+  long long number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> list_folder(const std::string& path) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  if (!folder) return names;
+  while (const dirent* entry = ::readdir(folder.get()))
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace weft::topology

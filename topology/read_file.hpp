@@ -1,0 +1,24 @@
+// Small reads of whole files: sysfs attributes, and topology files up to a bound.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weft/status.hpp"
+
+namespace weft::topology {
+
+// NotFound if it is not there, ResourceExhausted if it is longer than `most`, SystemError otherwise; the message names
+// the file.
+Result<std::string> read_file(const std::string& path, std::size_t most);
+
+// One sysfs attribute without the white space around it; nothing if it cannot be read or is empty.
+std::optional<std::string> read_attribute(const std::string& path);
+std::optional<long long> read_integer(const std::string& path);
+
+// Names in a folder, sorted; none if it cannot be read.
+std::vector<std::string> list_folder(const std::string& path);
+
+}  // namespace weft::topology
