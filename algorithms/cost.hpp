@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -20,22 +20,23 @@ namespace weft::algorithms {
 // Time over size, piecewise linear. Used for simulated points and for measured ones.
 class TimeCurve {
  public:
-  // Points of equal size keep the smaller time.
+  // Of points of equal size the smaller time counts.
   void add(std::uint64_t bytes, std::int64_t time_ns);
   bool empty() const { return points_.empty(); }
-  // Between two points: the straight line, rounded to nearest. Below the first: its time. Beyond the last: its time in
-  // proportion to the bytes. Only if not empty().
+  // Between two points: the straight line, rounded to nearest. Below the first: its time. Beyond the last: the last
+  // line goes on; where there is only one point, in proportion to the bytes. Only if not empty().
   std::int64_t at(std::uint64_t bytes) const;
 
  private:
   std::map<std::uint64_t, std::int64_t> points_;
 };
 
-// What a simulated point says besides its time, to explain it by.
 struct Estimate {
-  std::int64_t time_ns = 0;          // at the bytes asked for
-  CriticalPath critical;             // at the nearest simulated size
-  std::uint64_t sent_numerator = 0;  // the busiest rank sends sent_numerator / sent_denominator of the message's bytes
+  std::int64_t time_ns = 0;  // at the bytes asked for
+  // To explain it by: the critical path at the nearest simulated size, and that the busiest rank sends
+  // sent_numerator / sent_denominator times the message's bytes.
+  CriticalPath critical;
+  std::uint64_t sent_numerator = 0;
   std::uint64_t sent_denominator = 1;
 
   bool operator==(const Estimate&) const = default;
@@ -60,18 +61,18 @@ class CostModel {
     CriticalPath critical;
   };
   struct Curve {
-    std::optional<Schedule> schedule;       // kept only while the group is small
     std::map<std::uint64_t, Point> points;  // by bytes
     std::uint64_t sent_numerator = 0;
     std::uint64_t sent_denominator = 1;
   };
   CostModel(Group group, Fabric fabric, std::string fingerprint);
-  Result<Point> point(const Algorithm& algorithm, int replicas, Curve& curve, std::uint64_t bytes);
+  Status simulate_points(const Algorithm& algorithm, int replicas, const std::vector<std::uint64_t>& sizes,
+                         Curve& curve);
 
   Group group_;
   Fabric fabric_;
   std::string fingerprint_;
-  std::map<std::tuple<Collective, std::string, int>, Curve> curves_;
+  std::map<std::tuple<Collective, std::string_view, int>, Curve> curves_;  // by collective, algorithm and replicas
 };
 
 }  // namespace weft::algorithms

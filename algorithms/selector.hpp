@@ -74,9 +74,16 @@ struct MeasuredTable {
   bool operator==(const MeasuredTable&) const = default;
 };
 
-// Picks the algorithm of a call. Never fails for a call that some algorithm supports; Unsupported lists why each one
-// cannot. `table` may be null; a table of another topology is ignored and the Choice says so.
-Result<Choice> choose(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model);
+enum class Detail : std::uint8_t {
+  Winner,      // candidates beyond the winner only as far as they were needed to find it
+  Everything,  // all candidates, with estimates
+};
+
+// Picks the algorithm of a call; the winner does not depend on `detail`. Never fails for a call that some algorithm
+// supports; Unsupported lists why each one cannot. `table` may be null; a table of another topology is ignored and the
+// Choice says so.
+Result<Choice> choose(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model,
+                      Detail detail = Detail::Everything);
 
 // What the winner of a choice is built with: the algorithm and BuildOptions::replicas.
 struct Selected {

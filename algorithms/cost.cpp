@@ -1,0 +1,146 @@
+#include "algorithms/cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "algorithms/simulate_lanes.hpp"
+#include "base/assert.hpp"
+
+namespace weft::algorithms {
+namespace {
+
+__extension__ using Wide = __int128;
+
+// Sizes at which schedules are simulated, each when first needed. Between two of them time is nearly a straight line:
+// latency plus bytes over a rate; the bends (a message longer than a slice, a second resource that binds) are wider
+// than a factor of 4.
+constexpr std::array<std::uint64_t, 14> kPointBytes = {8,        64,       256,       1 << 10, 4 << 10,
+                                                       16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20,
+                                                       16 << 20, 64 << 20, 256 << 20, 1 << 30};
+
+// In bigger groups messages queue for a link instead of sharing it. Where all ranks talk to all others, fair rates take
+// time in proportion to the cube of the ranks (0.4 s for one size at 64 ranks); queueing gives times within a percent
+// in milliseconds.
+constexpr int kMaxFairRanks = 16;
+
+std::int64_t rounded_ratio(Wide numerator, Wide denominator) {
+  return static_cast<std::int64_t>((numerator + denominator / 2) / denominator);
+}
+
+// The line through two points, at `bytes` at or beyond the first.
+std::int64_t on_line(std::uint64_t b0, std::int64_t t0, std::uint64_t b1, std::int64_t t1, std::uint64_t bytes) {
+  const Wide rise = static_cast<Wide>(t1) - t0;
+  const Wide way = static_cast<Wide>(bytes) - b0;
+  const Wide run = static_cast<Wide>(b1) - b0;
+  const std::int64_t change = rounded_ratio((rise < 0 ? -rise : rise) * way, run);
+  return rise < 0 ? std::max<std::int64_t>(0, t0 - change) : t0 + change;
+}
+
+// The simulated sizes that `bytes` lies between; both the same at or below the first. Beyond the last: the last two.
+std::pair<std::uint64_t, std::uint64_t> neighbours(std::uint64_t bytes) {
+  if (bytes <= kPointBytes.front()) return {kPointBytes.front(), kPointBytes.front()};
+  const auto above = std::lower_bound(kPointBytes.begin(), kPointBytes.end() - 1, bytes);
+  return *above == bytes ? std::pair(*above, *above) : std::pair(*std::prev(above), *above);
+}
+
+std::uint64_t blocks_in_message(Collective collective, int size) {
+  switch (collective) {
+    case Collective::AllReduce:
+    case Collective::Broadcast:
+    case Collective::Reduce:
+      return 1;
+    default:
+      return static_cast<std::uint64_t>(size);
+  }
+}
+
+// Chunks that the busiest rank sends.
+std::uint64_t most_sent_chunks(const Schedule& schedule) {
+  std::uint64_t most = 0;
+  for (const RankProgram& rank : schedule.ranks) {
+    std::uint64_t sent = 0;
+    for (const std::vector<Step>& steps : rank.channels)
+      for (const Step& step : steps)
+        if (sends(step.kind)) sent += static_cast<std::uint64_t>(sent_span(step).count);
+    most = std::max(most, sent);
+  }
+  return most;
+}
+
+}  // namespace
+
+void TimeCurve::add(std::uint64_t bytes, std::int64_t time_ns) {
+  const auto [point, added] = points_.emplace(bytes, time_ns);
+  if (!added) point->second = std::min(point->second, time_ns);
+}
+
+std::int64_t TimeCurve::at(std::uint64_t bytes) const {
+  WEFT_ASSERT(!points_.empty());
+  auto above = points_.lower_bound(bytes);
+  if (above == points_.begin()) return above->second;
+  const bool beyond = above == points_.end();
+  if (beyond) --above;
+  if (points_.size() == 1)
+    return above->first == 0 ? above->second : rounded_ratio(static_cast<Wide>(above->second) * bytes, above->first);
+  const auto below = std::prev(above);
+  const std::int64_t time = on_line(below->first, below->second, above->first, above->second, bytes);
+  return beyond ? std::max(time, above->second) : time;
+}
+
+CostModel::CostModel(Group group, Fabric fabric, std::string fingerprint)
+    : group_(std::move(group)), fabric_(std::move(fabric)), fingerprint_(std::move(fingerprint)) {}
+
+Result<CostModel> CostModel::create(Group group, topology::Graph graph, std::vector<int> placement) {
+  if (placement.size() != static_cast<std::size_t>(group.size))
+    return Status(Code::InvalidArgument, "the cost model got a placement of " + std::to_string(placement.size()) +
+                                             " ranks for a group of " + std::to_string(group.size));
+  std::string fingerprint = topology::fingerprint(graph);
+  WEFT_TRY_ASSIGN(Fabric fabric, Fabric::create(std::move(graph), std::move(placement)));
+  return CostModel(std::move(group), std::move(fabric), std::move(fingerprint));
+}
+
+Status CostModel::simulate_points(const Algorithm& algorithm, int replicas, const std::vector<std::uint64_t>& sizes,
+                                  Curve& curve) {
+  const Schedule schedule = build_schedule(algorithm, group_, {.replicas = replicas});
+  const std::uint64_t blocks = blocks_in_message(algorithm.collective, group_.size);
+  const std::uint64_t chunks = blocks * static_cast<std::uint64_t>(schedule.chunks_per_block);
+  const std::uint64_t sent = most_sent_chunks(schedule);
+  const std::uint64_t common = std::gcd(sent, chunks);
+  curve.sent_numerator = sent / common;
+  curve.sent_denominator = chunks / common;
+
+  SimulationOptions options;
+  options.timeline = false;
+  options.sharing = group_.size <= kMaxFairRanks ? Sharing::MaxMin : Sharing::Queue;
+  for (const std::uint64_t bytes : sizes) {
+    const std::uint64_t count = algorithm.collective == Collective::Barrier ? 0 : (bytes + blocks - 1) / blocks;
+    WEFT_TRY_ASSIGN(Simulation simulation, simulate(schedule, count, DataType::UInt8, fabric_, options));
+    constexpr std::int64_t kPsPerNs = 1000;
+    curve.points[bytes] = {rounded_ratio(simulation.makespan_ps, kPsPerNs), std::move(simulation.critical)};
+  }
+  return Status();
+}
+
+Result<Estimate> CostModel::estimate(const Algorithm& algorithm, int replicas, std::uint64_t bytes) {
+  Curve& curve = curves_[{algorithm.collective, algorithm.name, replicas}];
+  const auto [low, high] = neighbours(bytes);
+  std::vector<std::uint64_t> missing;
+  for (const std::uint64_t size : {low, high})
+    if (!curve.points.contains(size)) missing.push_back(size);
+  if (!missing.empty()) WEFT_TRY(simulate_points(algorithm, replicas, missing, curve));
+
+  const Point& below = curve.points.at(low);
+  const Point& above = curve.points.at(high);
+  TimeCurve line;
+  line.add(low, below.time_ns);
+  line.add(high, above.time_ns);
+  const bool nearer_below = bytes <= low || (bytes < high && bytes - low < high - bytes);
+  return Estimate{line.at(std::max(bytes, low)), (nearer_below ? below : above).critical, curve.sent_numerator,
+                  curve.sent_denominator};
+}
+
+}  // namespace weft::algorithms

@@ -1,0 +1,262 @@
+#include "algorithms/selector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "weft/operation.hpp"
+
+namespace weft::algorithms {
+namespace {
+
+// Bounds of the channel counts that are tried. On CPUs the channels of a rank share one core, so a second one can only
+// overlap a copy with a wait; GPUs gain as long as the topology has other rings for them.
+constexpr int kMaxCpuReplicas = 2;
+constexpr int kMaxGpuReplicas = 8;
+
+struct Option {
+  const Algorithm* algorithm = nullptr;
+  int replicas = 1;
+
+  int channels() const { return algorithm->native_channels * replicas; }
+};
+
+std::string plural(std::uint64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+// The part of the time that is spent most of, in words.
+std::string dominant_term(const CriticalPath& path) {
+  const std::int64_t total = std::max<std::int64_t>(1, path.latency_ps + path.transfer_ps + path.local_ps);
+  const auto percent = [&](std::int64_t part) { return part / std::max<std::int64_t>(1, total / 100); };
+  if (path.latency_ps >= path.transfer_ps && path.latency_ps >= path.local_ps)
+    return fmt::format("latency: {} one after another", plural(static_cast<std::uint64_t>(path.messages), "message"));
+  if (path.transfer_ps >= path.local_ps)
+    return fmt::format("bandwidth: {} % of the time on the way", percent(path.transfer_ps));
+  return fmt::format("local work: {} % of the time copying and reducing", percent(path.local_ps));
+}
+
+class Selection {
+ public:
+  Selection(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model,
+            Detail detail)
+      : request_(request), overrides_(overrides), table_(table), model_(model), detail_(detail) {
+    choice_.collective = request.collective;
+    choice_.ranks = model.group().size;
+    choice_.bytes = message_bytes(request, choice_.ranks);
+    rule_ = overrides.find(choice_.collective, choice_.bytes);
+  }
+
+  Result<Choice> run() {
+    list_options();
+    if (options_.empty()) return nobody_can();
+    if (choice_.ranks == 1) return alone();
+    WEFT_TRY_ASSIGN(bool decided, by_override());
+    if (!decided) {
+      WEFT_TRY_ASSIGN(decided, by_table());
+    }
+    if (!decided) WEFT_TRY(by_model());
+    if (decided && detail_ == Detail::Everything) WEFT_TRY(add_estimates(options_));
+    finish();
+    return std::move(choice_);
+  }
+
+ private:
+  int channels_asked() const { return rule_ != nullptr && rule_->channels > 0 ? rule_->channels : overrides_.channels; }
+
+  void list_options() {
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (algorithm->collective != request_.collective) continue;
+      const std::string_view why_not = algorithm->unsupported(model_.group(), request_);
+      if (why_not.empty()) {
+        for (const int replicas : replica_counts(*algorithm)) options_.push_back({algorithm, replicas});
+      } else {
+        cannot_.push_back({std::string(algorithm->name), algorithm->native_channels, -1, "", std::string(why_not)});
+      }
+    }
+  }
+
+  std::vector<int> replica_counts(const Algorithm& algorithm) const {
+    if (!algorithm.replicable) return {1};
+    if (channels_asked() > 0) return {std::max(1, channels_asked() / algorithm.native_channels)};
+    const int rings = static_cast<int>(model_.group().rings.size());
+    const int most = model_.fabric().on_gpus() ? std::min(kMaxGpuReplicas, rings) : kMaxCpuReplicas;
+    std::vector<int> counts = {1};
+    while (counts.back() * 2 <= most) counts.push_back(counts.back() * 2);
+    return counts;
+  }
+
+  Result<Choice> nobody_can() const {
+    std::string reasons;
+    for (const Candidate& candidate : cannot_) reasons += fmt::format("; {}: {}", candidate.algorithm, candidate.note);
+    return Status(
+        Code::Unsupported,
+        fmt::format("no algorithm serves {} of {} {} on {}{}", to_string(request_.collective), request_.count,
+                    to_string(request_.dtype), plural(static_cast<std::uint64_t>(choice_.ranks), "rank"), reasons));
+  }
+
+  Result<Choice> alone() {
+    choice_.source = ChoiceSource::Only;
+    choice_.reason = "one rank has nobody to talk to: only a local copy, if any";
+    const Option& first = options_.front();
+    choice_.candidates.push_back({std::string(first.algorithm->name), first.channels(), 0, "", ""});
+    return std::move(choice_);
+  }
+
+  // True if the user's rule decides. A rule that cannot serve the call is put on record.
+  Result<bool> by_override() {
+    if (rule_ == nullptr) return false;
+    std::vector<Option> named;
+    for (const Option& option : options_)
+      if (option.algorithm->name == rule_->algorithm) named.push_back(option);
+    if (named.empty()) {
+      std::string why = "there is no such algorithm";
+      for (const Candidate& candidate : cannot_)
+        if (candidate.algorithm == rule_->algorithm) why = candidate.note;
+      remark_ = fmt::format("the override asks for {}, which cannot serve this call ({}); ", rule_->algorithm, why);
+      return false;
+    }
+    WEFT_TRY(add_estimates(named));
+    choice_.source = ChoiceSource::Override;
+    take_best();
+    choice_.reason = fmt::format("the override for {} names it", range_text(*rule_));
+    return true;
+  }
+
+  static std::string range_text(const Override& rule) {
+    if (rule.end_bytes == kNoByteLimit && rule.first_bytes == 0) return std::string(to_string(rule.collective));
+    if (rule.end_bytes == kNoByteLimit)
+      return fmt::format("{} from {}", to_string(rule.collective), format_bytes(rule.first_bytes));
+    return fmt::format("{} from {} to below {}", to_string(rule.collective), format_bytes(rule.first_bytes),
+                       format_bytes(rule.end_bytes));
+  }
+
+  // True if the table of this topology has measurements of this call.
+  Result<bool> by_table() {
+    if (table_ == nullptr) return false;
+    if (table_->fingerprint != model_.fingerprint()) {
+      remark_ += fmt::format("the measured table is of another topology ({}, this one is {}); ", table_->fingerprint,
+                             model_.fingerprint());
+      return false;
+    }
+    std::map<std::pair<std::string_view, int>, TimeCurve> curves;
+    for (const MeasuredCell& cell : table_->cells)
+      if (cell.collective == request_.collective && cell.ranks == choice_.ranks)
+        curves[{cell.algorithm, cell.channels}].add(cell.bytes, cell.time_ns);
+    for (const Option& option : options_) {
+      const auto curve = curves.find({option.algorithm->name, option.channels()});
+      if (curve == curves.end()) continue;
+      candidates_[{std::string(option.algorithm->name), option.channels()}] = {
+          std::string(option.algorithm->name), option.channels(), curve->second.at(choice_.bytes), "", "measured"};
+    }
+    if (candidates_.empty()) return false;
+    choice_.source = ChoiceSource::Table;
+    take_best();
+    choice_.reason = "the fastest of those measured on this topology";
+    return true;
+  }
+
+  Status by_model() {
+    WEFT_TRY(add_estimates(options_));
+    take_best();
+    const bool only = std::all_of(options_.begin(), options_.end(),
+                                  [&](const Option& option) { return option.algorithm == options_.front().algorithm; });
+    choice_.source = only || choice_.bytes == 0 ? ChoiceSource::Only : ChoiceSource::Model;
+    const Option winner = {find_algorithm(request_.collective, winner_.algorithm), 1};
+    WEFT_TRY_ASSIGN(
+        const Estimate estimate,
+        model_.estimate(*winner.algorithm, winner_.channels / winner.algorithm->native_channels, choice_.bytes));
+    choice_.reason = model_reason(estimate, only);
+    return Status();
+  }
+
+  std::string model_reason(const Estimate& estimate, bool only) const {
+    std::string text;
+    if (only) text += "it is the only one that serves this call; ";
+    if (choice_.bytes == 0)
+      return text + fmt::format("no bytes, so {} one after another count",
+                                plural(static_cast<std::uint64_t>(estimate.critical.messages), "message"));
+    const std::uint64_t hundredths = estimate.sent_numerator * 100 / estimate.sent_denominator;
+    text += fmt::format("{} sends {}.{:02} times the message from its busiest rank; at {} ", winner_.algorithm,
+                        hundredths / 100, hundredths % 100, format_bytes(choice_.bytes));
+    text += dominant_term(estimate.critical);
+    if (!estimate.critical.bottleneck.empty() && estimate.critical.transfer_ps > estimate.critical.latency_ps)
+      text += fmt::format(", bound by {}", estimate.critical.bottleneck);
+    return text;
+  }
+
+  // Of the cost model, for options that have none yet.
+  Status add_estimates(const std::vector<Option>& options) {
+    for (const Option& option : options) {
+      const std::pair<std::string, int> key(option.algorithm->name, option.channels());
+      if (candidates_.contains(key)) continue;
+      WEFT_TRY_ASSIGN(const Estimate estimate, model_.estimate(*option.algorithm, option.replicas, choice_.bytes));
+      candidates_[key] = {key.first, key.second, estimate.time_ns, estimate.critical.bottleneck,
+                          dominant_term(estimate.critical)};
+    }
+    return Status();
+  }
+
+  // Equal estimates: by name, then fewer channels.
+  static bool better(const Candidate& a, const Candidate& b) {
+    return std::tie(a.estimate_ns, a.algorithm, a.channels) < std::tie(b.estimate_ns, b.algorithm, b.channels);
+  }
+
+  void take_best() {
+    const auto best = std::min_element(candidates_.begin(), candidates_.end(),
+                                       [](const auto& a, const auto& b) { return better(a.second, b.second); });
+    winner_ = best->second;
+  }
+
+  void finish() {
+    choice_.reason = remark_ + choice_.reason;
+    for (const auto& [key, candidate] : candidates_)
+      if (candidate.algorithm != winner_.algorithm || candidate.channels != winner_.channels)
+        choice_.candidates.push_back(candidate);
+    std::sort(choice_.candidates.begin(), choice_.candidates.end(), better);
+    choice_.candidates.insert(choice_.candidates.begin(), winner_);
+    choice_.candidates.insert(choice_.candidates.end(), cannot_.begin(), cannot_.end());
+  }
+
+  const Request& request_;
+  const Overrides& overrides_;
+  const MeasuredTable* table_;
+  CostModel& model_;
+  Detail detail_;
+  const Override* rule_ = nullptr;
+  std::vector<Option> options_;                                  // that can serve the call, by name, then channels
+  std::vector<Candidate> cannot_;                                // by name
+  std::map<std::pair<std::string, int>, Candidate> candidates_;  // by name and channels
+  Candidate winner_;
+  std::string remark_;
+  Choice choice_;
+};
+
+}  // namespace
+
+Result<Choice> choose(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model,
+                      Detail detail) {
+  return Selection(request, overrides, table, model, detail).run();
+}
+
+Selected selected(const Choice& choice) {
+  const Candidate& winner = choice.winner();
+  const Algorithm* algorithm = find_algorithm(choice.collective, winner.algorithm);
+  return {algorithm, algorithm == nullptr ? 1 : winner.channels / algorithm->native_channels};
+}
+
+std::uint64_t message_bytes(const Request& request, int size) {
+  Operation operation;
+  operation.collective = request.collective;
+  operation.dtype = request.dtype;
+  operation.op = request.op;
+  operation.root = request.root;
+  operation.count = request.count;
+  return weft::message_bytes(operation, size);
+}
+
+}  // namespace weft::algorithms
