@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_descriptor.hpp"
 #include "transports/shm_address.hpp"
 #include "transports/shm_handshake.hpp"
 #include "transports/shm_listener.hpp"
@@ -28,7 +29,7 @@ class ShmWatch final : public PeerWatch {
   ShmWatch(ShmAnswer answer, int rank, pid_t pid) : answer_(std::move(answer)), rank_(rank), pid_(pid) {}
 
   Status check() override {
-    pollfd polled[] = {{answer_.process.number(), POLLIN, 0}, {answer_.socket.number(), POLLIN, 0}};  // -1 is skipped
+    pollfd polled[] = {{answer_.process.get(), POLLIN, 0}, {answer_.socket.get(), POLLIN, 0}};  // -1 is skipped
     if (::poll(polled, 2, 0) <= 0) return {};
     const char* what = polled[0].revents != 0 ? "has ended" : "closed its shared-memory transport";
     return {Code::PeerLost, fmt::format("rank {} (process {}) {}", rank_, pid_, what), rank_};
@@ -42,12 +43,12 @@ class ShmWatch final : public PeerWatch {
 
 // What two ranks share. Made by the first request or connect(), kept as long as the transport.
 struct Pair {
-  Pair(SharedMemory mapped, const Segment& segment, int side, Descriptor to_pass)
+  Pair(SharedMemory mapped, const Segment& segment, int side, base::FileDescriptor to_pass)
       : memory(std::move(mapped)), side(segment, side), to_pass(std::move(to_pass)) {}
 
   SharedMemory memory;
   SegmentSide side;
-  Descriptor to_pass;  // until the peer has fetched it
+  base::FileDescriptor to_pass;  // until the peer has fetched it
   std::unique_ptr<ShmWatch> watch;
 };
 
@@ -99,7 +100,7 @@ bool ShmTransport::reaches(std::string_view peer_address) {
   if (!peer || !same_host(*peer)) return false;
   const ShmRequest request{.listener = peer->nonce, .requester = self_.nonce};
   const auto answer = ask(*peer, request, options_.reach_deadline_ms);
-  if (!answer || !answer->passed.valid()) return false;
+  if (!answer || !answer->passed) return false;
   const auto memory = SharedMemory::map(answer->passed);
   if (!memory || memory->bytes() < sizeof(ShmProbe)) return false;
   const auto* probe = reinterpret_cast<const ShmProbe*>(memory->data());
@@ -121,7 +122,7 @@ ShmListener::Grant ShmTransport::grant(const ShmRequest& request) {
   if (request.listener_rank >= request.requester_rank) return {ShmReply::Result::Failed, {}};
   auto pair = create_pair({request.requester, request.listener_rank, request.requester_rank});
   if (!pair) return {ShmReply::Result::Failed, {}};
-  if (!(*pair)->to_pass.valid()) return {ShmReply::Result::AlreadyTaken, {}};
+  if (!(*pair)->to_pass) return {ShmReply::Result::AlreadyTaken, {}};
   return {ShmReply::Result::Ok, std::move((*pair)->to_pass)};
 }
 
@@ -146,11 +147,11 @@ Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadli
   if (lower) {
     WEFT_TRY_ASSIGN(*joined, create_pair(key));
   } else {
-    if (!answer.passed.valid()) return {Code::Corrupt, "the answer came without the shared memory"};
+    if (!answer.passed) return {Code::Corrupt, "the answer came without the shared memory"};
     WEFT_TRY_ASSIGN(SharedMemory memory, SharedMemory::map(answer.passed));
     WEFT_TRY_ASSIGN(const Segment segment, Segment::open(memory.data(), memory.bytes()));
-    answer.passed.close();
-    pairs_[key] = std::make_unique<Pair>(std::move(memory), segment, 1, Descriptor());
+    answer.passed.reset();
+    pairs_[key] = std::make_unique<Pair>(std::move(memory), segment, 1, base::FileDescriptor());
     *joined = pairs_[key].get();
   }
   (*joined)->watch = std::make_unique<ShmWatch>(std::move(answer), peer_rank, peer.pid);

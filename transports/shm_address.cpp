@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "transports/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace weft::transports {
 
@@ -62,9 +62,9 @@ std::optional<ShmAddress> ShmAddress::parse(std::string_view text) {
 }
 
 std::string read_boot_id() {
-  const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const base::FileDescriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   std::array<char, 64> text{};
-  const ssize_t got = file.valid() ? ::read(file.number(), text.data(), text.size()) : 0;
+  const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : 0;
   std::string id(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   while (!id.empty() && id.back() == '\n') id.pop_back();
   return id;

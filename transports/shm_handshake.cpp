@@ -32,29 +32,32 @@ AbstractName abstract_name(std::string_view name) {
   return result;
 }
 
-Descriptor new_socket(int flags) { return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0)); }
+base::FileDescriptor new_socket(int flags) {
+  return base::FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+}
 
 Status system_error(std::string_view what, int error) {
   return {error == EMFILE || error == ENFILE ? Code::ResourceExhausted : Code::SystemError,
           fmt::format("{}: {}", what, std::strerror(error))};
 }
 
-std::optional<ucred> credentials(const Descriptor& socket) {
+std::optional<ucred> credentials(const base::FileDescriptor& socket) {
   ucred result{};
   socklen_t bytes = sizeof(result);
-  if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &result, &bytes) != 0) return std::nullopt;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &result, &bytes) != 0) return std::nullopt;
   return result;
 }
 
-bool set_deadline(const Descriptor& socket, int deadline_ms) {
+bool set_deadline(const base::FileDescriptor& socket, int deadline_ms) {
   const timeval time{deadline_ms / 1000, deadline_ms % 1000 * 1000};
-  return ::setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) == 0 &&
-         ::setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) == 0;
+  return ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) == 0 &&
+         ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) == 0;
 }
 
 // Receives one packet of `bytes` bytes and the descriptor that came with it, if any. Surplus descriptors cannot come:
 // the control buffer has room for one.
-ssize_t receive_packet(const Descriptor& socket, void* data, std::size_t bytes, Descriptor* passed) {
+ssize_t receive_packet(const base::FileDescriptor& socket, void* data, std::size_t bytes,
+                       base::FileDescriptor* passed) {
   iovec vector{data, bytes};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -64,14 +67,14 @@ ssize_t receive_packet(const Descriptor& socket, void* data, std::size_t bytes, 
   message.msg_controllen = control.size();
   ssize_t got = 0;
   do {
-    got = ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC);
+    got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return got;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     int number = -1;
     std::memcpy(&number, CMSG_DATA(part), sizeof(number));
-    *passed = Descriptor(number);
+    *passed = base::FileDescriptor(number);
   }
   return got;
 }
@@ -96,14 +99,14 @@ std::string_view reason(ShmReply::Result result) {
 
 std::string name_of(const ShmAddress& peer) { return fmt::format("process {} on this host", peer.pid); }
 
-Result<Descriptor> connect_to(const ShmAddress& peer, int deadline_ms) {
-  Descriptor socket = new_socket(0);
-  if (!socket.valid()) return system_error("cannot make a Unix socket", errno);
+Result<base::FileDescriptor> connect_to(const ShmAddress& peer, int deadline_ms) {
+  base::FileDescriptor socket = new_socket(0);
+  if (!socket) return system_error("cannot make a Unix socket", errno);
   if (!set_deadline(socket, std::max(deadline_ms, 1))) return system_error("cannot set a socket's deadline", errno);
   const AbstractName name = abstract_name(peer.socket);
   int result = 0;
   do {
-    result = ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes);
+    result = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes);
   } while (result != 0 && errno == EINTR);
   if (result == 0) return socket;
   if (errno == ECONNREFUSED) return Status(Code::PeerLost, name_of(peer) + " no longer listens");
@@ -115,13 +118,13 @@ Result<Descriptor> connect_to(const ShmAddress& peer, int deadline_ms) {
 
 }  // namespace
 
-Result<Descriptor> listen_abstract(std::string_view name) {
+Result<base::FileDescriptor> listen_abstract(std::string_view name) {
   constexpr int kBacklog = 1024;
-  Descriptor socket = new_socket(SOCK_NONBLOCK);
-  if (!socket.valid()) return system_error("cannot make a Unix socket", errno);
+  base::FileDescriptor socket = new_socket(SOCK_NONBLOCK);
+  if (!socket) return system_error("cannot make a Unix socket", errno);
   const AbstractName address = abstract_name(name);
-  if (::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address.address), address.bytes) != 0 ||
-      ::listen(socket.number(), kBacklog) != 0) {
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.address), address.bytes) != 0 ||
+      ::listen(socket.get(), kBacklog) != 0) {
     return system_error(fmt::format("cannot listen on the abstract Unix socket {}", name), errno);
   }
   return socket;
@@ -136,8 +139,9 @@ Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int dea
   }
   // Opened before the request is sent: an answer then proves that the process was alive and its number not taken by
   // another.
-  if (listener->pid > 0) answer.process = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, listener->pid, 0)));
-  if (::send(answer.socket.number(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
+  if (listener->pid > 0)
+    answer.process = base::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, listener->pid, 0)));
+  if (::send(answer.socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
     return Status(Code::PeerLost, name_of(peer) + " closed its socket before it was asked");
   }
   ShmReply reply;
@@ -158,16 +162,16 @@ Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int dea
   return answer;
 }
 
-std::optional<ShmRequest> read_request(const Descriptor& socket, bool* end) {
+std::optional<ShmRequest> read_request(const base::FileDescriptor& socket, bool* end) {
   ShmRequest request;
-  Descriptor unwanted;
+  base::FileDescriptor unwanted;
   const ssize_t got = receive_packet(socket, &request, sizeof(request), &unwanted);
   *end = got >= 0 ? got != sizeof(request) || request.magic != ShmRequest::kMagic : errno != EAGAIN;
   if (got < 0 || *end) return std::nullopt;
   return request;
 }
 
-bool send_reply(const Descriptor& socket, const ShmReply& reply, int passed) {
+bool send_reply(const base::FileDescriptor& socket, const ShmReply& reply, int passed) {
   ShmReply copy = reply;
   iovec vector{&copy, sizeof(copy)};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
@@ -183,10 +187,10 @@ bool send_reply(const Descriptor& socket, const ShmReply& reply, int passed) {
     part->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(part), &passed, sizeof(passed));
   }
-  return ::sendmsg(socket.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(copy);
+  return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(copy);
 }
 
-bool same_user(const Descriptor& socket) {
+bool same_user(const base::FileDescriptor& socket) {
   const auto peer = credentials(socket);
   return peer && peer->uid == ::geteuid();
 }

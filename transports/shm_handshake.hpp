@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "transports/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "transports/nonce.hpp"
 #include "transports/shm_address.hpp"
 #include "weft/status.hpp"
@@ -48,22 +48,22 @@ struct ShmProbe {
 };
 
 // Makes a socket that listens on the abstract name.
-Result<Descriptor> listen_abstract(std::string_view name);
+Result<base::FileDescriptor> listen_abstract(std::string_view name);
 
 struct ShmAnswer {
-  Descriptor socket;
-  Descriptor process;  // a pidfd of the listener; invalid where the system has none
-  Descriptor passed;   // what came with the reply
+  base::FileDescriptor socket;
+  base::FileDescriptor process;  // a pidfd of the listener; invalid where the system has none
+  base::FileDescriptor passed;   // what came with the reply
 };
 // Connects, asks, waits for the answer until the deadline. PeerLost if nobody listens any more.
 Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int deadline_ms);
 
 // Server side. Nothing if no whole request is there yet or it is none; `end` is set when the connection is of no use
 // any more.
-std::optional<ShmRequest> read_request(const Descriptor& socket, bool* end);
+std::optional<ShmRequest> read_request(const base::FileDescriptor& socket, bool* end);
 // passed: a descriptor to send along, or -1.
-bool send_reply(const Descriptor& socket, const ShmReply& reply, int passed);
+bool send_reply(const base::FileDescriptor& socket, const ShmReply& reply, int passed);
 // Whether the process at the other end runs as this user.
-bool same_user(const Descriptor& socket);
+bool same_user(const base::FileDescriptor& socket);
 
 }  // namespace weft::transports

@@ -28,11 +28,11 @@ constexpr std::size_t kMaxClients = 8192;
 
 Result<std::unique_ptr<ShmListener>> ShmListener::start(std::string_view socket_name, const Nonce& nonce,
                                                         GrantSegment grant) {
-  WEFT_TRY_ASSIGN(Descriptor socket, listen_abstract(socket_name));
+  WEFT_TRY_ASSIGN(base::FileDescriptor socket, listen_abstract(socket_name));
   WEFT_TRY_ASSIGN(SharedMemory::Created probe, SharedMemory::create(sizeof(ShmProbe)));
   new (probe.memory.data()) ShmProbe{ShmRequest::kMagic, nonce};
-  Descriptor stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop.valid()) return Status(Code::SystemError, fmt::format("cannot make an eventfd: {}", std::strerror(errno)));
+  base::FileDescriptor stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop) return Status(Code::SystemError, fmt::format("cannot make an eventfd: {}", std::strerror(errno)));
   std::unique_ptr<ShmListener> listener(
       new ShmListener(std::move(socket), std::move(stop), nonce, std::move(probe), std::move(grant)));
   // The program's signals are none of this thread's business.
@@ -47,8 +47,8 @@ Result<std::unique_ptr<ShmListener>> ShmListener::start(std::string_view socket_
   return listener;
 }
 
-ShmListener::ShmListener(Descriptor socket, Descriptor stop, const Nonce& nonce, SharedMemory::Created probe,
-                         GrantSegment grant)
+ShmListener::ShmListener(base::FileDescriptor socket, base::FileDescriptor stop, const Nonce& nonce,
+                         SharedMemory::Created probe, GrantSegment grant)
     : socket_(std::move(socket)),
       stop_(std::move(stop)),
       nonce_(nonce),
@@ -58,15 +58,15 @@ ShmListener::ShmListener(Descriptor socket, Descriptor stop, const Nonce& nonce,
 ShmListener::~ShmListener() {
   if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(stop_.number(), &one, sizeof(one));  // cannot be full: written once
+  [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &one, sizeof(one));  // cannot be full: written once
   thread_.join();
 }
 
 void ShmListener::serve() {
   std::vector<pollfd> polled;
   for (;;) {
-    polled.assign({{stop_.number(), POLLIN, 0}, {socket_.number(), POLLIN, 0}});
-    for (const Client& client : clients_) polled.push_back({client.socket.number(), POLLIN, 0});
+    polled.assign({{stop_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}});
+    for (const Client& client : clients_) polled.push_back({client.socket.get(), POLLIN, 0});
     if (::poll(polled.data(), polled.size(), -1) < 0) continue;  // interrupted
     if (polled[0].revents != 0) return;
     std::size_t at = 2;
@@ -77,8 +77,8 @@ void ShmListener::serve() {
 
 void ShmListener::accept_clients() {
   for (;;) {
-    Descriptor socket(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket.valid()) {
+    base::FileDescriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) {
       // Without descriptors the waiting connection stays in poll()'s result: try again in a while, not at once.
       if (errno == EMFILE || errno == ENFILE) ::poll(nullptr, 0, 10);
       return;
@@ -111,9 +111,9 @@ bool ShmListener::serve_client(Client& client) {
   if (reply.result == ShmReply::Result::Ok && request->kind == ShmRequest::Kind::Segment) {
     grant = grant_(*request);
     reply.result = grant.result;
-    passed = grant.memory.number();
+    passed = grant.memory.get();
   } else if (reply.result == ShmReply::Result::Ok && request->kind == ShmRequest::Kind::Probe) {
-    passed = probe_.descriptor.number();
+    passed = probe_.descriptor.get();
   }
   client.greeted = send_reply(client.socket, reply, passed) && reply.result == ShmReply::Result::Ok;
   return client.greeted;

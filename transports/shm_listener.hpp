@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "transports/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "transports/shm_handshake.hpp"
 #include "transports/shm_memory.hpp"
 #include "weft/status.hpp"
@@ -20,7 +20,7 @@ class ShmListener {
   // Called on the listener's thread: the memory that the requester shall get, or why not. Must not block.
   struct Grant {
     ShmReply::Result result = ShmReply::Result::Ok;
-    Descriptor memory;
+    base::FileDescriptor memory;
   };
   using GrantSegment = std::function<Grant(const ShmRequest& request)>;
 
@@ -30,10 +30,11 @@ class ShmListener {
 
  private:
   struct Client {
-    Descriptor socket;
+    base::FileDescriptor socket;
     bool greeted = false;
   };
-  ShmListener(Descriptor socket, Descriptor stop, const Nonce& nonce, SharedMemory::Created probe, GrantSegment grant);
+  ShmListener(base::FileDescriptor socket, base::FileDescriptor stop, const Nonce& nonce, SharedMemory::Created probe,
+              GrantSegment grant);
 
   void serve();
   void accept_clients();
@@ -41,8 +42,8 @@ class ShmListener {
   bool serve_client(Client& client);
   ShmReply::Result check(const Client& client, const ShmRequest& request) const;
 
-  Descriptor socket_;
-  Descriptor stop_;
+  base::FileDescriptor socket_;
+  base::FileDescriptor stop_;
   Nonce nonce_;
   SharedMemory::Created probe_;
   GrantSegment grant_;

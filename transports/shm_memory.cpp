@@ -39,8 +39,8 @@ SharedMemory::~SharedMemory() {
   if (data_ != nullptr) ::munmap(data_, bytes_);
 }
 
-Result<SharedMemory> SharedMemory::map_bytes(const Descriptor& descriptor, std::size_t bytes) {
-  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor.number(), 0);
+Result<SharedMemory> SharedMemory::map_bytes(const base::FileDescriptor& descriptor, std::size_t bytes) {
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor.get(), 0);
   if (data == MAP_FAILED) {
     return system_error(
         fmt::format("cannot map {} bytes of shared memory (limits on address space? ulimit -v)", bytes));
@@ -49,20 +49,20 @@ Result<SharedMemory> SharedMemory::map_bytes(const Descriptor& descriptor, std::
 }
 
 Result<SharedMemory::Created> SharedMemory::create(std::size_t bytes) {
-  Descriptor descriptor(make_memfd());
-  if (!descriptor.valid()) return system_error("cannot create shared memory (memfd_create)");
-  if (::ftruncate(descriptor.number(), static_cast<off_t>(bytes)) != 0) {
+  base::FileDescriptor descriptor(make_memfd());
+  if (!descriptor) return system_error("cannot create shared memory (memfd_create)");
+  if (::ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0) {
     return system_error(fmt::format("cannot size shared memory to {} bytes", bytes));
   }
-  if (::fcntl(descriptor.number(), F_ADD_SEALS, kSeals) != 0) return system_error("cannot seal shared memory");
+  if (::fcntl(descriptor.get(), F_ADD_SEALS, kSeals) != 0) return system_error("cannot seal shared memory");
   WEFT_TRY_ASSIGN(SharedMemory memory, map_bytes(descriptor, bytes));
   return Created{std::move(memory), std::move(descriptor)};
 }
 
-Result<SharedMemory> SharedMemory::map(const Descriptor& descriptor) {
+Result<SharedMemory> SharedMemory::map(const base::FileDescriptor& descriptor) {
   struct stat status {};
-  if (::fstat(descriptor.number(), &status) != 0) return system_error("cannot inspect a peer's shared memory");
-  const int seals = ::fcntl(descriptor.number(), F_GET_SEALS);
+  if (::fstat(descriptor.get(), &status) != 0) return system_error("cannot inspect a peer's shared memory");
+  const int seals = ::fcntl(descriptor.get(), F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals || status.st_size <= 0) {
     return Status(Code::Corrupt, "a peer's shared memory is not sealed against resizing; refused");
   }

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "transports/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "weft/status.hpp"
 
 namespace weft::transports {
@@ -16,7 +16,7 @@ class SharedMemory {
   // on.
   static Result<Created> create(std::size_t bytes);
   // What a peer created. Refused unless it is sealed.
-  static Result<SharedMemory> map(const Descriptor& descriptor);
+  static Result<SharedMemory> map(const base::FileDescriptor& descriptor);
 
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&&) = delete;
@@ -27,7 +27,7 @@ class SharedMemory {
 
  private:
   SharedMemory(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
-  static Result<SharedMemory> map_bytes(const Descriptor& descriptor, std::size_t bytes);
+  static Result<SharedMemory> map_bytes(const base::FileDescriptor& descriptor, std::size_t bytes);
 
   std::byte* data_;
   std::size_t bytes_;
@@ -35,7 +35,7 @@ class SharedMemory {
 
 struct SharedMemory::Created {
   SharedMemory memory;
-  Descriptor descriptor;
+  base::FileDescriptor descriptor;
 };
 
 }  // namespace weft::transports

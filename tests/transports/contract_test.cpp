@@ -184,9 +184,11 @@ TEST_P(Contract, two_hundred_lanes_keep_their_messages_apart) {
     ends0.push_back(std::move(end0).value());
     ends1.push_back(std::move(end1).value());
   }
-  for (std::size_t i = 0; i < 200; ++i) ASSERT_TRUE(post(first, *ends0[i], pattern(50, i), signature(1)));
+  std::vector<std::vector<std::byte>> data;
+  for (std::size_t i = 0; i < 200; ++i) data.push_back(pattern(50, i));
+  for (std::size_t i = 0; i < 200; ++i) ASSERT_TRUE(post(first, *ends0[i], data[i], signature(1)));
   for (std::size_t i = 0; i < 200; ++i) {
-    EXPECT_EQ(take(first, *ends1[199 - i], 50, signature(1)), pattern(50, i)) << "lane " << i;
+    EXPECT_EQ(take(first, *ends1[199 - i], 50, signature(1)), data[i]) << "lane " << i;
   }
 }
 
@@ -247,7 +249,8 @@ TEST_P(Contract, two_connections_work_in_parallel) {
 
 TEST_P(Contract, the_end_of_a_peer_is_told) {
   Lane lane = open_lane(*ranks_, 7);
-  ASSERT_TRUE(post(lane, *lane.end0, pattern(8, 1), signature(1)));
+  const auto data = pattern(8, 1);
+  ASSERT_TRUE(post(lane, *lane.end0, data, signature(1)));
   EXPECT_TRUE(take(lane, *lane.end1, 8, signature(1)).has_value());
   EXPECT_TRUE(lane.end1->failure().ok());
   lane.end0.reset();

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/file_descriptor.hpp"
 #include "tests/transports/support/harness.hpp"
 #include "tests/transports/support/process.hpp"
 #include "transports/segment.hpp"
@@ -61,20 +62,20 @@ bool send_message(Endpoint& end, std::size_t bytes, std::uint32_t seed) {
 }
 
 // A raw connection to a listener, without the checks that ask() makes.
-Descriptor stranger(const ShmAddress& address) {
-  Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+base::FileDescriptor stranger(const ShmAddress& address) {
+  base::FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   std::memcpy(name.sun_path + 1, address.socket.data(), address.socket.size());
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + address.socket.size());
-  EXPECT_EQ(::connect(socket.number(), reinterpret_cast<const sockaddr*>(&name), bytes), 0) << std::strerror(errno);
+  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), bytes), 0) << std::strerror(errno);
   return socket;
 }
 
-ShmReply::Result answer_to(const Descriptor& socket, const ShmRequest& request) {
-  EXPECT_EQ(::send(socket.number(), &request, sizeof(request), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(request)));
+ShmReply::Result answer_to(const base::FileDescriptor& socket, const ShmRequest& request) {
+  EXPECT_EQ(::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(request)));
   ShmReply reply;
-  EXPECT_EQ(::recv(socket.number(), &reply, sizeof(reply), 0), static_cast<ssize_t>(sizeof(reply)));
+  EXPECT_EQ(::recv(socket.get(), &reply, sizeof(reply), 0), static_cast<ssize_t>(sizeof(reply)));
   return reply.result;
 }
 
@@ -345,9 +346,9 @@ TEST(Shm, a_segment_that_lies_about_its_size_is_refused) {
 }
 
 TEST(Shm, memory_that_could_shrink_is_refused) {
-  Descriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  ASSERT_TRUE(loose.valid());
-  ASSERT_EQ(::ftruncate(loose.number(), 4096), 0);
+  base::FileDescriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  ASSERT_TRUE(loose);
+  ASSERT_EQ(::ftruncate(loose.get(), 4096), 0);
   const auto mapped = SharedMemory::map(loose);
   ASSERT_FALSE(mapped.has_value());
   EXPECT_EQ(mapped.error().code(), Code::Corrupt);
@@ -356,11 +357,11 @@ TEST(Shm, memory_that_could_shrink_is_refused) {
 TEST(Shm, silent_or_babbling_strangers_do_not_keep_peers_out) {
   auto here = transport();
   const ShmAddress address = *ShmAddress::parse(here->address());
-  std::vector<Descriptor> silent;
+  std::vector<base::FileDescriptor> silent;
   for (int i = 0; i < 200; ++i) silent.push_back(stranger(address));
-  const Descriptor babbler = stranger(address);
+  const base::FileDescriptor babbler = stranger(address);
   const std::string noise(10'000, 'x');
-  ::send(babbler.number(), noise.data(), noise.size(), MSG_NOSIGNAL);
+  ::send(babbler.get(), noise.data(), noise.size(), MSG_NOSIGNAL);
   auto there = transport();
   EXPECT_TRUE(there->reaches(here->address()));
   EXPECT_TRUE(there->connect(1, 0, here->address(), kDeadlineMs).has_value());

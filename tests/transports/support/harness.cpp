@@ -1,10 +1,12 @@
 // The transports under test, each as ranks of one process.
 #include "tests/transports/support/harness.hpp"
 
+#include <atomic>
 #include <cstdlib>
 
 #include "transports/local.hpp"
 #include "transports/shm.hpp"
+#include "transports/ucx.hpp"
 
 namespace weft::transports::testing {
 
@@ -26,8 +28,27 @@ class LocalRanks final : public Ranks {
 // Transports that know nothing of each other: what separate processes would have.
 class OwnTransports : public Ranks {
  public:
+  // All at once, as processes would: one may wait until another has taken what was sent.
+  ~OwnTransports() override {
+    std::vector<std::thread> threads;
+    for (auto& transport : transports_) threads.emplace_back([&transport] { transport.reset(); });
+    for (std::thread& thread : threads) thread.join();
+  }
   Transport& transport(int rank) override { return *transports_.at(static_cast<std::size_t>(rank)); }
-  void end(int rank) override { transports_.at(static_cast<std::size_t>(rank)).reset(); }
+  void end(int rank) override {
+    auto& ending = transports_.at(static_cast<std::size_t>(rank));
+    std::atomic<bool> ended = false;
+    std::thread thread([&] {
+      ending.reset();
+      ended = true;
+    });
+    while (!ended) {
+      for (auto& other : transports_) {
+        if (&other != &ending && other != nullptr) other->poll();
+      }
+    }
+    thread.join();
+  }
 
  protected:
   void add(Result<std::unique_ptr<Transport>> transport) {
@@ -49,6 +70,13 @@ class ShmRanks final : public OwnTransports {
   }
 };
 
+class UcxRanks final : public OwnTransports {
+ public:
+  explicit UcxRanks(int count) {
+    for (int rank = 0; rank < count; ++rank) add(make_ucx_transport({.interface = "lo"}));
+  }
+};
+
 template <typename T>
 std::function<std::unique_ptr<Ranks>(int)> maker() {
   return [](int count) { return std::make_unique<T>(count); };
@@ -56,7 +84,9 @@ std::function<std::unique_ptr<Ranks>(int)> maker() {
 
 }  // namespace
 
-std::vector<Kind> all_kinds() { return {{"local", maker<LocalRanks>()}, {"shm", maker<ShmRanks>()}}; }
+std::vector<Kind> all_kinds() {
+  return {{"local", maker<LocalRanks>()}, {"shm", maker<ShmRanks>()}, {"ucx", maker<UcxRanks>(), false}};
+}
 
 std::unique_ptr<Connection> connect(Ranks& ranks, int self, int peer) {
   auto connection = ranks.transport(self).connect(self, peer, ranks.transport(peer).address(), kDeadlineMs);

@@ -1,0 +1,181 @@
+// Configuration, creation and ending of UCX's objects.
+#include "transports/ucx_worker.hpp"
+
+#include <net/if.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/deadline.hpp"
+
+namespace weft::transports {
+
+namespace {
+
+// Everything but memory shared between processes: that is shm's, and ranks that WEFT_HOST_ID keeps apart must not meet
+// in it.
+constexpr const char* kTransports = "^sm";
+constexpr int kCloseDeadlineMs = 1'000;  // by force, which needs nothing of the peer
+// For peers to take what was sent to them, before the worker ends. UCX over TCP knows only from the peer's answer.
+constexpr int kLeaveDeadlineMs = 5'000;
+
+// UCX itself only warns of an interface that does not exist, and then reaches nobody.
+Status check_interface(const std::string& interface) {
+  if (interface.empty() || ::if_nametoindex(interface.c_str()) != 0) return {};
+  return {Code::NotFound,
+          fmt::format("there is no network interface '{}' (WEFT_INTERFACE); `ip link` lists them", interface)};
+}
+
+struct ConfigReleaser {
+  void operator()(ucp_config_t* config) const { ucp_config_release(config); }
+};
+
+// UCX's own variables are the user's word and win.
+Result<std::unique_ptr<ucp_config_t, ConfigReleaser>> read_config(const std::string& interface) {
+  ucp_config_t* raw = nullptr;
+  ucs_status_t status = ucp_config_read(nullptr, nullptr, &raw);
+  if (status != UCS_OK) return ucx_error(Code::InvalidArgument, "cannot read UCX's settings; check UCX_*", status);
+  std::unique_ptr<ucp_config_t, ConfigReleaser> config(raw);
+  if (std::getenv("UCX_TLS") == nullptr) {
+    status = ucp_config_modify(raw, "TLS", kTransports);
+    if (status != UCS_OK) return ucx_error(Code::Internal, "UCX refuses Weft's choice of its transports", status);
+  }
+  if (!interface.empty() && std::getenv("UCX_NET_DEVICES") == nullptr) {
+    status = ucp_config_modify(raw, "NET_DEVICES", interface.c_str());
+    if (status != UCS_OK) {
+      return ucx_error(Code::InvalidArgument, fmt::format("UCX refuses the interface '{}' (WEFT_INTERFACE)", interface),
+                       status);
+    }
+  }
+  return config;
+}
+
+void on_peer_error(void* peer, ucp_ep_h /*endpoint*/, ucs_status_t status) {
+  static_cast<UcxPeer*>(peer)->fail(status);
+}
+
+}  // namespace
+
+Status ucx_error(Code code, std::string_view text, ucs_status_t status, int peer) {
+  return {code, fmt::format("{} (UCX: {})", text, ucs_status_string(status)), peer};
+}
+
+Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const std::string& interface) {
+  std::unique_ptr<UcxWorker> worker(new UcxWorker());
+  WEFT_TRY(worker->start(interface));
+  return worker;
+}
+
+Status UcxWorker::start(const std::string& interface) {
+  WEFT_TRY(check_interface(interface));
+  WEFT_TRY_ASSIGN(const auto config, read_config(interface));
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
+  params.features = UCP_FEATURE_TAG;
+  params.name = "weft";
+  ucs_status_t status = ucp_init(&params, config.get(), &context_);
+  if (status != UCS_OK) {
+    return ucx_error(Code::Unsupported,
+                     interface.empty()
+                         ? "UCX cannot start"
+                         : fmt::format("UCX cannot start on the interface '{}' (WEFT_INTERFACE)", interface),
+                     status);
+  }
+  ucp_worker_params_t worker_params{};
+  worker_params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  worker_params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // the mutex serialises
+  status = ucp_worker_create(context_, &worker_params, &worker_);
+  if (status != UCS_OK) return ucx_error(Code::Unsupported, "UCX cannot make a worker", status);
+  return read_address();
+}
+
+Status UcxWorker::read_address() {
+  ucp_address_t* address = nullptr;
+  std::size_t bytes = 0;
+  const ucs_status_t status = ucp_worker_get_address(worker_, &address, &bytes);
+  if (status != UCS_OK) return ucx_error(Code::Unsupported, "UCX does not tell its address", status);
+  address_.assign(reinterpret_cast<const char*>(address), bytes);
+  ucp_worker_release_address(worker_, address);
+  return {};
+}
+
+Result<std::unique_ptr<UcxPeer>> UcxPeer::connect(UcxWorker& worker, int rank, std::string_view worker_address) {
+  std::unique_ptr<UcxPeer> peer(new UcxPeer(worker, rank));
+  ucp_ep_params_t params{};
+  params.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.address = reinterpret_cast<const ucp_address_t*>(worker_address.data());
+  params.err_mode = UCP_ERR_HANDLING_MODE_PEER;  // else a receive from a killed process pends for ever
+  params.err_handler = {&on_peer_error, peer.get()};
+  const std::lock_guard lock(worker.mutex());
+  const ucs_status_t status = ucp_ep_create(worker.handle(), &params, &peer->endpoint_);
+  if (status != UCS_OK) {
+    peer->endpoint_ = nullptr;
+    return ucx_error(
+        Code::Unsupported,
+        fmt::format("UCX finds no way to rank {}; check that the hosts share a network (WEFT_INTERFACE, UCX_TLS)",
+                    rank),
+        status, rank);
+  }
+  return peer;
+}
+
+void UcxPeer::fail(ucs_status_t status) {
+  ucs_status_t none = UCS_OK;
+  status_.compare_exchange_strong(none, status, std::memory_order_acq_rel);
+}
+
+void UcxPeer::force_close(int deadline_ms) {
+  if (endpoint_ == nullptr) return;
+  fail(UCS_ERR_CANCELED);
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  void* request = ucp_ep_close_nbx(std::exchange(endpoint_, nullptr), &param);
+  if (!UCS_PTR_IS_PTR(request)) return;
+  const auto deadline = base::Deadline::after_ms(deadline_ms);
+  while (ucp_request_check_status(request) == UCS_INPROGRESS && !deadline.passed()) worker_.progress();
+  ucp_request_free(request);  // what is not done goes on by itself; the worker ends it
+}
+
+bool UcxPeer::start_leaving() {
+  if (endpoint_ == nullptr || !sent_ || status() != UCS_OK) return false;
+  ucp_request_param_t param{};
+  flush_ = ucp_ep_flush_nbx(endpoint_, &param);
+  return UCS_PTR_IS_PTR(flush_);
+}
+
+bool UcxPeer::has_left() const { return ucp_request_check_status(flush_) != UCS_INPROGRESS; }
+
+UcxPeer::~UcxPeer() {
+  if (UCS_PTR_IS_PTR(flush_)) ucp_request_free(flush_);
+  force_close(kCloseDeadlineMs);
+}
+
+void UcxWorker::part(std::unique_ptr<UcxPeer> peer) {
+  const std::lock_guard lock(mutex_);
+  if (peer->start_leaving()) {
+    leaving_.push_back(std::move(peer));
+  } else {
+    peer.reset();
+  }
+}
+
+void UcxWorker::progress() {
+  ucp_worker_progress(worker_);
+  if (leaving_.empty()) return;
+  std::erase_if(leaving_, [](const std::unique_ptr<UcxPeer>& peer) { return peer->has_left(); });
+}
+
+UcxWorker::~UcxWorker() {
+  const auto deadline = base::Deadline::after_ms(kLeaveDeadlineMs);
+  while (!leaving_.empty() && !deadline.passed()) progress();
+  leaving_.clear();
+  if (worker_ != nullptr) ucp_worker_destroy(worker_);
+  if (context_ != nullptr) ucp_cleanup(context_);
+}
+
+}  // namespace weft::transports

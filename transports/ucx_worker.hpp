@@ -1,0 +1,81 @@
+// UcxWorker: UCX's context and worker of this process, and the lock around them. Engines of several threads may share
+// it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ucp/api/ucp.h>
+
+#include "weft/status.hpp"
+
+namespace weft::transports {
+
+// "text (UCX: its own words)".
+Status ucx_error(Code code, std::string_view text, ucs_status_t status, int peer = -1);
+
+class UcxPeer;
+
+class UcxWorker {
+ public:
+  static Result<std::unique_ptr<UcxWorker>> create(const std::string& interface);
+  UcxWorker(const UcxWorker&) = delete;
+  UcxWorker& operator=(const UcxWorker&) = delete;
+  ~UcxWorker();
+
+  // Held around every call into UCX, progress() included; callbacks run under it.
+  std::mutex& mutex() { return mutex_; }
+  ucp_worker_h handle() const { return worker_; }
+  void progress();
+  const std::string& address() const { return address_; }
+  // Ends a connection without waiting: it is kept until what was sent on it has left, at most until the worker ends.
+  void part(std::unique_ptr<UcxPeer> peer);
+
+ private:
+  UcxWorker() = default;
+  Status start(const std::string& interface);
+  Status read_address();
+
+  std::mutex mutex_;
+  ucp_context_h context_ = nullptr;
+  ucp_worker_h worker_ = nullptr;
+  std::string address_;
+  std::vector<std::unique_ptr<UcxPeer>> leaving_;
+};
+
+// UCX's endpoint to one peer process, shared by the lanes of a connection. All calls under the worker's mutex.
+class UcxPeer {
+ public:
+  static Result<std::unique_ptr<UcxPeer>> connect(UcxWorker& worker, int rank, std::string_view worker_address);
+  UcxPeer(const UcxPeer&) = delete;
+  UcxPeer& operator=(const UcxPeer&) = delete;
+  ~UcxPeer();  // by force; see UcxWorker::part
+
+  ucp_ep_h handle() const { return endpoint_; }
+  int rank() const { return rank_; }
+  // The first failure; UCS_OK while it works. Any thread, no lock.
+  ucs_status_t status() const { return status_.load(std::memory_order_acquire); }
+  void fail(ucs_status_t status);
+  void sent() { sent_ = true; }
+  // Ends the connection at once: all requests on it complete, with an error where they were not done.
+  void force_close(int deadline_ms);
+  // What sends_done() counted may still be in UCX's buffers: starts a flush if there can be something, and tells when
+  // it is over.
+  bool start_leaving();
+  bool has_left() const;
+
+ private:
+  UcxPeer(UcxWorker& worker, int rank) : worker_(worker), rank_(rank) {}
+  UcxWorker& worker_;
+  int rank_;
+  ucp_ep_h endpoint_ = nullptr;
+  bool sent_ = false;
+  void* flush_ = nullptr;
+  std::atomic<ucs_status_t> status_ = UCS_OK;
+};
+
+}  // namespace weft::transports
