@@ -31,7 +31,7 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-enum class Move : std::uint8_t { Reduce, Copy, ReduceAll };
+enum class Move : std::uint8_t { Reduce, Copy, ReduceAll, ReduceInOrder, ReduceShift };
 
 }  // namespace
 
@@ -52,6 +52,9 @@ struct ScheduleBuilder::State {
   std::vector<std::int32_t> contributions;  // by rank * chunks + chunk; only where the collective reduces
 
   bool wanted(int rank) const { return only_rank < 0 || rank == only_rank; }
+  bool any_wanted(std::span<const std::int32_t> ranks) const {
+    return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return wanted(rank); });
+  }
   int logical(int chunk) const {
     const int total = program.layout.chunks_per_block;
     return chunk / own_chunks * total + replica * own_chunks + chunk % own_chunks;
@@ -73,13 +76,19 @@ struct ScheduleBuilder::State {
     Event event;
     event.channel = channel;
     event.move = moves++;
-    event.chunks_begin = static_cast<std::int32_t>(program.numbers.size());
     event.chunks_count = chunks.size();
     return event;
   }
 
-  void keep_chunks(const Chunks& chunks) {
+  void keep(Event& event, const Chunks& chunks, std::span<const std::int32_t> ranks) {
+    event.chunks_begin = static_cast<std::int32_t>(program.numbers.size());
     for (int i = 0; i < chunks.size(); ++i) program.numbers.push_back(logical(chunks[i]));
+    keep_ranks(event, ranks);
+  }
+  void keep_ranks(Event& event, std::span<const std::int32_t> ranks) {
+    event.ranks_begin = static_cast<std::int32_t>(program.numbers.size());
+    event.ranks_count = static_cast<std::int32_t>(ranks.size());
+    program.numbers.insert(program.numbers.end(), ranks.begin(), ranks.end());
   }
 
   void record(Event event, EventKind kind, int rank, int peer) {
@@ -132,17 +141,14 @@ void ScheduleBuilder::reduce(const Chunks& chunks, int from, int into) {
   const std::array<std::int32_t, 2> ranks = {into, from};
   event.final_reduction = state_.fold(chunks, ranks, std::span(ranks).first(1));
   if (!state_.wanted(from) && !state_.wanted(into)) return;
-  state_.keep_chunks(chunks);
-  event.ranks_begin = static_cast<std::int32_t>(state_.program.numbers.size());
-  event.ranks_count = 2;
-  state_.program.numbers.insert(state_.program.numbers.end(), ranks.begin(), ranks.end());
+  state_.keep(event, chunks, ranks);
   state_.record(event, EventKind::Send, from, into);
   state_.record(event, EventKind::Fold, into, from);
 }
 
 void ScheduleBuilder::copy(const Chunks& chunks, int from, int to) {
   WEFT_ASSERT(from != to);
-  const Event event = state_.begin(Move::Copy, chunks, from, to);
+  Event event = state_.begin(Move::Copy, chunks, from, to);
   if (!state_.contributions.empty()) {
     for (int i = 0; i < chunks.size(); ++i) {
       const int chunk = state_.logical(chunks[i]);
@@ -150,7 +156,7 @@ void ScheduleBuilder::copy(const Chunks& chunks, int from, int to) {
     }
   }
   if (!state_.wanted(from) && !state_.wanted(to)) return;
-  state_.keep_chunks(chunks);
+  state_.keep(event, chunks, {});
   state_.record(event, EventKind::Send, from, to);
   state_.record(event, EventKind::Recv, to, from);
 }
@@ -164,17 +170,39 @@ void ScheduleBuilder::reduce_all(const Chunks& chunks, std::span<const int> rank
   Event event = state_.begin(Move::ReduceAll, chunks, static_cast<int>(ranks.size()), -1);
   for (const int rank : ranks) state_.hash.add(rank);
   event.final_reduction = state_.fold(chunks, ranks, ranks);
-  if (ranks.size() < 2 || std::none_of(ranks.begin(), ranks.end(), [&](int rank) { return state_.wanted(rank); }))
-    return;
-  state_.keep_chunks(chunks);
-  event.ranks_begin = static_cast<std::int32_t>(state_.program.numbers.size());
-  event.ranks_count = static_cast<std::int32_t>(ranks.size());
-  state_.program.numbers.insert(state_.program.numbers.end(), ranks.begin(), ranks.end());
+  if (ranks.size() < 2 || !state_.any_wanted(ranks)) return;
+  state_.keep(event, chunks, ranks);
   // Each begins with its right-hand neighbour, so that not all write to the first rank at once.
   const std::size_t n = ranks.size();
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t k = 1; k < n; ++k) state_.record(event, EventKind::Send, ranks[i], ranks[(i + k) % n]);
   for (const int rank : ranks) state_.record(event, EventKind::Fold, rank, -1);
+}
+
+void ScheduleBuilder::reduce_in_order(const Chunks& chunks, std::span<const int> ranks, int into) {
+  Event event = state_.begin(Move::ReduceInOrder, chunks, static_cast<int>(ranks.size()), into);
+  for (const int rank : ranks) state_.hash.add(rank);
+  event.final_reduction = state_.fold(chunks, ranks, std::span(&into, 1));
+  if (ranks.size() < 2 || !state_.any_wanted(ranks)) return;
+  state_.keep(event, chunks, ranks);
+  for (const int rank : ranks)
+    if (rank != into) state_.record(event, EventKind::Send, rank, into);
+  state_.record(event, EventKind::Fold, into, -1);
+}
+
+void ScheduleBuilder::reduce_shift(const Chunks& chunks, int distance) {
+  const int size = this->size();
+  WEFT_ASSERT(distance > 0 && distance < size);
+  WEFT_ASSERT(state_.contributions.empty() && "contributions of a shift are counted only when someone needs it");
+  Event event = state_.begin(Move::ReduceShift, chunks, distance, -1);
+  state_.keep(event, chunks, {});
+  for (int rank = 0; rank < size; ++rank) state_.record(event, EventKind::Send, rank, (rank + distance) % size);
+  for (int rank = 0; rank < size; ++rank) {
+    const int from = (rank - distance + size) % size;
+    const std::array<std::int32_t, 2> ranks = {rank, from};
+    if (state_.wanted(rank)) state_.keep_ranks(event, ranks);
+    state_.record(event, EventKind::Fold, rank, from);
+  }
 }
 
 RingOrder::RingOrder(std::vector<int> order) : order_(std::move(order)), position_(order_.size()) {

@@ -13,10 +13,10 @@ Part input_part(const Layout& layout, int rank) {
     case Collective::AllReduce:
     case Collective::Reduce:
     case Collective::ReduceScatter:
+    case Collective::Barrier:
       return Part::Everything;
     case Collective::AllGather:
     case Collective::Gather:
-    case Collective::Barrier:
       return Part::OwnBlock;
     case Collective::Broadcast:
     case Collective::Scatter:
@@ -105,6 +105,7 @@ int Layout::blocks() const {
     case Collective::AllReduce:
     case Collective::Broadcast:
     case Collective::Reduce:
+    case Collective::Barrier:
       return 1;
     case Collective::AllToAll:
       return size * size;
@@ -153,13 +154,13 @@ int Layout::contributor(int chunk) const {
     case Collective::AllReduce:
     case Collective::Reduce:
     case Collective::ReduceScatter:
+    case Collective::Barrier:
       return -1;
     case Collective::Broadcast:
     case Collective::Scatter:
       return root;
     case Collective::AllGather:
     case Collective::Gather:
-    case Collective::Barrier:
       return block;
     case Collective::AllToAll:
       return block / size;

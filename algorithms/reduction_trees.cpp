@@ -83,7 +83,8 @@ bool ReductionTrees::holds_each_once(Id id, int size, int chunk) const {
   return true;
 }
 
-bool ReductionTrees::holds(Id id, int rank, int chunk) const {
+int ReductionTrees::first_absent(Id id, int size) const {
+  std::vector<bool> present(static_cast<std::size_t>(size), false);
   std::vector<bool> visited(nodes_.size(), false);
   std::vector<Id> open = {id};
   while (!open.empty()) {
@@ -91,12 +92,16 @@ bool ReductionTrees::holds(Id id, int rank, int chunk) const {
     open.pop_back();
     if (visited[static_cast<std::size_t>(next)]) continue;
     visited[static_cast<std::size_t>(next)] = true;
-    if (is_leaf(next, rank, chunk)) return true;
-    if (at(next).is_leaf) continue;
-    open.push_back(at(next).a);
-    open.push_back(at(next).b);
+    const Node& node = at(next);
+    if (node.is_leaf) {
+      present[static_cast<std::size_t>(node.a)] = true;
+    } else {
+      open.push_back(node.a);
+      open.push_back(node.b);
+    }
   }
-  return false;
+  const auto absent = std::find(present.begin(), present.end(), false);
+  return absent == present.end() ? -1 : static_cast<int>(absent - present.begin());
 }
 
 bool ReductionTrees::final_at_the_root_only(Id id) const { return at(id).final_reduction && at(id).finals == 1; }

@@ -19,8 +19,8 @@ class ReductionTrees {
   bool is_leaf(Id id, int rank, int chunk) const;
   // Whether the tree has exactly the leaves (0, chunk) .. (size - 1, chunk), each once.
   bool holds_each_once(Id id, int size, int chunk) const;
-  // Whether (rank, chunk) is among its leaves.
-  bool holds(Id id, int rank, int chunk) const;
+  // The first of `size` ranks that is in no leaf; -1 if all are there.
+  int first_absent(Id id, int size) const;
   // Whether its root is the only node with final_reduction.
   bool final_at_the_root_only(Id id) const;
   // The leaves' ranks for an error message: "ranks 0, 1, 1 and 3", at most a few.

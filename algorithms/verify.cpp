@@ -201,7 +201,7 @@ class Proof : public Flow {
         auto& [first, first_rank] = known[static_cast<std::size_t>(chunk)];
         if (value != kNothing && value == first) continue;
         std::string fault = value_fault(value, chunk);
-        if (fault.empty() && first != kNothing && layout_.contributor(chunk) < 0)
+        if (fault.empty() && first != kNothing && reduces(schedule_.collective))
           fault = fmt::format("was reduced by another tree than on rank {}", first_rank);
         if (!fault.empty()) return fmt::format("rank {}: output chunk {} {}", r, local, fault);
         first = value;
@@ -301,11 +301,12 @@ class Proof : public Flow {
     if (value == kNothing) return "was not written";
     const int contributor = layout_.contributor(chunk);
     if (contributor >= 0) {
-      if (schedule_.collective == Collective::Barrier)
-        return trees_.holds(value, contributor, chunk) ? ""
-                                                       : fmt::format("does not know that rank {} came", contributor);
       if (trees_.is_leaf(value, contributor, chunk)) return "";
       return fmt::format("must be rank {}'s chunk {}, and holds {}", contributor, chunk, words(value));
+    }
+    if (schedule_.collective == Collective::Barrier) {
+      const int absent = trees_.first_absent(value, schedule_.size);
+      return absent < 0 ? "" : fmt::format("does not know that rank {} came", absent);
     }
     if (!trees_.holds_each_once(value, schedule_.size, chunk))
       return fmt::format("must hold chunk {} of every rank once, and holds {}", chunk, words(value));

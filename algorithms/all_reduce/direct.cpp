@@ -4,18 +4,11 @@
 //
 // 1 step, P-1 bytes sent per rank and byte: the lowest latency there is, for small messages and few ranks. All ranks
 // hold the same bits, for they evaluate the same sum.
-#include <numeric>
-#include <vector>
-
 #include "algorithms/rules.hpp"
 
 namespace weft::algorithms {
 
-static void build(ScheduleBuilder& b) {
-  std::vector<int> ranks(static_cast<std::size_t>(b.size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  b.reduce_all(0, ranks);
-}
+static void build(ScheduleBuilder& b) { b.reduce_all(0, all_ranks(b.size())); }
 
 extern const Algorithm all_reduce_direct = {
     .name = "direct",

@@ -84,9 +84,8 @@ struct Schedule {
 };
 
 // Maps logical chunks to places. The logical buffer of a collective is `blocks` blocks of `count` elements each:
-//   all_reduce, broadcast, reduce: 1 · all_gather, gather, reduce_scatter, scatter: one per rank · all_to_all:
-//   size*size, block s*size+d goes from rank s to rank d · barrier: one per rank, of 0 elements, in place: after it
-//   every rank holds every rank's empty block, which is what "everyone has come" means.
+//   all_reduce, broadcast, reduce, barrier: 1 (barrier: of 0 elements, always in place) · all_gather, gather,
+//   reduce_scatter, scatter: one per rank · all_to_all: size*size, block s*size+d goes from rank s to rank d.
 // Block b is cut into chunks_per_block chunks; chunk i of the block covers its elements [i*n/C, (i+1)*n/C).
 // Logical chunk = block * chunks_per_block + i.
 struct Layout {
@@ -114,8 +113,8 @@ struct Layout {
   std::uint64_t begin_element(int local_chunk, std::uint64_t n) const;
   std::uint64_t elements(int chunk,
                          std::uint64_t n) const;  // also for logical chunks: depends on chunk % chunks_per_block
-  // Whose contribution an output holding this chunk must have: one rank's, or -1 for every rank's (reducing
-  // collectives).
+  // Whose contribution an output holding this chunk must have: one rank's, or -1 for every rank's (reducing collectives
+  // and barrier).
   int contributor(int chunk) const;
 };
 

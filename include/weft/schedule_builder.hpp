@@ -77,6 +77,12 @@ class ScheduleBuilder {
   // All of `ranks` send their value to all others, and each folds all values in the order of `ranks`: one round, the
   // same tree everywhere.
   void reduce_all(const Chunks& chunks, std::span<const int> ranks);
+  // The same for one of them: `into`, which is among `ranks`, folds all values in their order, wherever it stands in
+  // it.
+  void reduce_in_order(const Chunks& chunks, std::span<const int> ranks, int into);
+  // Every rank's value becomes (its own) op (that of the rank `distance` below it, cyclically); all read before any
+  // writes.
+  void reduce_shift(const Chunks& chunks, int distance);
 
  private:
   friend class ScheduleAssembler;  // algorithms/builder.cpp: collects moves, lowers them
