@@ -1,22 +1,77 @@
-// On x86, blocks from kRepMovsbBytes on are moved by `rep movsb`: the processor then takes ownership of the
-// destination's lines without reading them, which matters when another core holds them and when they are not cached at
-// all.
+// On x86 blocks from 2 KiB on are moved by `rep movsb`: the processor takes ownership of the destination's lines
+// without reading them. Beyond the caches, stores that bypass them save the same read and keep what else is cached.
+// Measured with bench_kernels and by peers/baselines: rep movsb is as fast as vector stores from 2 KiB to 2 MiB where
+// memcpy loses a third to a half of that from 32 KiB on (Zen 3), and twice as fast into lines that another core has
+// read (Zen 5).
 #include "base/copy_bytes.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+// Sanitizers see memcpy, but neither assembly nor streaming stores.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WEFT_X86_COPIES 1
+#endif
 
 namespace weft::base {
 
+#if defined(WEFT_X86_COPIES)
+
+namespace {
+
+constexpr std::size_t kRepMovsbBytes = std::size_t{2} << 10;
+// About half of a large last-level cache: a copy this long evicts all of it.
+constexpr std::size_t kStreamingBytes = std::size_t{16} << 20;
+constexpr std::size_t kLineBytes = 64;
+
+}  // namespace
+
 void copy_bytes(void* dst, const void* src, std::size_t bytes) noexcept {
   if (bytes == 0 || dst == src) return;
-#if defined(__x86_64__)
-  constexpr std::size_t kRepMovsbBytes = 2048;
-  if (bytes >= kRepMovsbBytes) {
+  if (bytes < kRepMovsbBytes)
+    std::memcpy(dst, src, bytes);
+  else if (bytes < kStreamingBytes)
     asm volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(bytes) : : "memory");
-    return;
-  }
-#endif
-  std::memcpy(dst, src, bytes);
+  else
+    copy_streaming(dst, src, bytes);
 }
+
+void copy_streaming(void* dst, const void* src, std::size_t bytes) noexcept {
+  if (bytes == 0 || dst == src) return;
+  auto* to = static_cast<unsigned char*>(dst);
+  const auto* from = static_cast<const unsigned char*>(src);
+  const std::size_t head = std::min(bytes, (0 - reinterpret_cast<std::uintptr_t>(to)) % kLineBytes);
+  std::memcpy(to, from, head);
+  const std::size_t lines_end = head + (bytes - head) / kLineBytes * kLineBytes;
+  for (std::size_t at = head; at < lines_end; at += kLineBytes) {
+    auto* line = reinterpret_cast<__m128i*>(to + at);
+    const auto* source = reinterpret_cast<const __m128i*>(from + at);
+    const __m128i first = _mm_loadu_si128(source);
+    const __m128i second = _mm_loadu_si128(source + 1);
+    const __m128i third = _mm_loadu_si128(source + 2);
+    const __m128i fourth = _mm_loadu_si128(source + 3);
+    _mm_stream_si128(line, first);
+    _mm_stream_si128(line + 1, second);
+    _mm_stream_si128(line + 2, third);
+    _mm_stream_si128(line + 3, fourth);
+  }
+  std::memcpy(to + lines_end, from + lines_end, bytes - lines_end);
+  _mm_sfence();  // a release store alone does not order streaming stores
+}
+
+#else
+
+void copy_bytes(void* dst, const void* src, std::size_t bytes) noexcept {
+  if (bytes != 0 && dst != src) std::memcpy(dst, src, bytes);
+}
+
+void copy_streaming(void* dst, const void* src, std::size_t bytes) noexcept { copy_bytes(dst, src, bytes); }
+
+#endif
 
 }  // namespace weft::base

@@ -1,12 +1,15 @@
-// copy_bytes: memcpy that stays fast when the destination's lines belong to another core or the block is larger than
-// the caches.
+// Copies for other sizes and places than memcpy is best at: into lines that another core holds, and beyond the caches.
 #pragma once
 
 #include <cstddef>
 
 namespace weft::base {
 
-// Copies `bytes` from `src` to `dst`. The two do not overlap, or are equal (then nothing is done).
+// Copies `bytes` from `src` to `dst`. The two do not overlap, or are equal (then nothing is done). Any alignment.
 void copy_bytes(void* dst, const void* src, std::size_t bytes) noexcept;
+
+// The same, past the caches: for a piece of a `dst` that is larger than they are and not read soon. Slower than
+// copy_bytes otherwise. Stores that follow, such as that of a flag, are seen after the copied bytes.
+void copy_streaming(void* dst, const void* src, std::size_t bytes) noexcept;
 
 }  // namespace weft::base

@@ -40,7 +40,7 @@ void reduce_streaming(ReduceKernel kernel, std::size_t element_bytes, void* dst,
     const std::size_t offset = done * element_bytes;
     kernel(block, static_cast<const unsigned char*>(a) + offset, static_cast<const unsigned char*>(b) + offset, now,
            size);
-    base::copy_bytes(static_cast<unsigned char*>(dst) + offset, block, now * element_bytes);
+    base::copy_streaming(static_cast<unsigned char*>(dst) + offset, block, now * element_bytes);
   }
 }
 

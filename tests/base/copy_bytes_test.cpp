@@ -1,4 +1,4 @@
-// copy_bytes moves every byte and no other, at the sizes where it changes its method and at every offset in a vector.
+// Both copies move every byte and no other, at the sizes where it changes its method and at every offset in a vector.
 #include "base/copy_bytes.hpp"
 
 #include <gtest/gtest.h>
@@ -16,10 +16,12 @@ std::vector<unsigned char> pattern(std::size_t bytes) {
   return result;
 }
 
-void expect_exact_copy(std::size_t bytes, std::size_t dst_offset, std::size_t src_offset) {
+using Copy = void (*)(void* dst, const void* src, std::size_t bytes) noexcept;
+
+void expect_exact_copy(Copy copy, std::size_t bytes, std::size_t dst_offset, std::size_t src_offset) {
   const std::vector<unsigned char> source = pattern(bytes + kMargin);
   std::vector<unsigned char> target(bytes + 2 * kMargin, 0xee);
-  copy_bytes(target.data() + dst_offset, source.data() + src_offset, bytes);
+  copy(target.data() + dst_offset, source.data() + src_offset, bytes);
   for (std::size_t i = 0; i < target.size(); ++i) {
     const bool inside = i >= dst_offset && i < dst_offset + bytes;
     ASSERT_EQ(target[i], inside ? source[i - dst_offset + src_offset] : 0xee)
@@ -27,27 +29,34 @@ void expect_exact_copy(std::size_t bytes, std::size_t dst_offset, std::size_t sr
   }
 }
 
-TEST(CopyBytes, copies_every_size_up_to_some_pages) {
-  for (std::size_t bytes = 0; bytes <= 300; ++bytes) expect_exact_copy(bytes, 1, 2);
-  for (std::size_t bytes = 300; bytes <= 20000; bytes = bytes * 11 / 10) expect_exact_copy(bytes, 3, 0);
+class Copies : public testing::TestWithParam<Copy> {};
+
+TEST_P(Copies, move_every_size_up_to_some_pages) {
+  for (std::size_t bytes = 0; bytes <= 300; ++bytes) expect_exact_copy(GetParam(), bytes, 1, 2);
+  for (std::size_t bytes = 300; bytes <= 20000; bytes = bytes * 11 / 10) expect_exact_copy(GetParam(), bytes, 3, 0);
 }
 
-TEST(CopyBytes, copies_at_every_offset) {
+TEST_P(Copies, move_at_every_offset) {
   for (const std::size_t bytes : {63, 2047, 2048, 2049, 4096, 8191, 65537})
     for (std::size_t offset = 0; offset < 66; offset += 5) {
-      expect_exact_copy(bytes, offset, 0);
-      expect_exact_copy(bytes, 0, offset);
+      expect_exact_copy(GetParam(), bytes, offset, 0);
+      expect_exact_copy(GetParam(), bytes, 0, offset);
     }
 }
 
-TEST(CopyBytes, copies_what_is_larger_than_the_caches) { expect_exact_copy((std::size_t{48} << 20) + 13, 7, 1); }
-
-TEST(CopyBytes, onto_itself_or_of_nothing_is_nothing) {
-  std::vector<unsigned char> bytes = pattern(10000);
-  copy_bytes(bytes.data(), bytes.data(), bytes.size());
-  EXPECT_EQ(bytes, pattern(10000));
-  copy_bytes(nullptr, nullptr, 0);
+TEST_P(Copies, move_what_is_larger_than_the_caches) {
+  expect_exact_copy(GetParam(), (std::size_t{17} << 20) + 13, 7, 1);
 }
+
+TEST_P(Copies, onto_itself_or_of_nothing_do_nothing) {
+  std::vector<unsigned char> bytes = pattern(10000);
+  GetParam()(bytes.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(bytes, pattern(10000));
+  GetParam()(nullptr, nullptr, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Copies, testing::Values(&copy_bytes, &copy_streaming),
+                         [](const auto& info) { return info.index == 0 ? "copy_bytes" : "copy_streaming"; });
 
 }  // namespace
 }  // namespace weft::base
