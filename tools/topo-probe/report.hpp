@@ -1,0 +1,55 @@
+// What topo-probe found, before it is written as text or JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/audit/audit.hpp"
+#include "topology/locality.hpp"
+#include "weft/graph.hpp"
+
+namespace weft::topo_probe {
+
+// How devices reach each other: rows and columns are positions in `rows` and `columns`.
+struct Matrix {
+  std::vector<int> rows;  // node ids
+  std::vector<int> columns;
+  std::vector<std::vector<std::string>> classes;  // as nvidia-smi names them: X, NV18, PIX, ...
+  std::vector<std::vector<double>> bandwidth_gbs;
+};
+
+// More devices than this make no readable matrix, and a cluster's would be quadratic.
+inline constexpr std::size_t kMaxMatrixDevices = 256;
+
+struct Matrices {
+  Matrix gpu_gpu;
+  Matrix gpu_gpu_pcie;  // as if there were no NVLink, XGMI or C2C
+  Matrix gpu_nic;
+  Matrix nic_nic;
+};
+
+// Where ranks would run, and the orders over them.
+struct Rings {
+  std::vector<int> placement;  // by rank
+  Group group;
+};
+
+struct Report {
+  const topology::Graph& graph;
+  topology::Locality& locality;
+  std::vector<topology::audit::Finding> findings;
+  std::optional<Matrices> matrices;  // nothing where there are too many devices
+  std::optional<Rings> rings;        // only if asked for
+};
+
+std::optional<Matrices> make_matrices(const topology::Graph& graph);
+// `ranks` 0: one for each GPU, or for each core group where there are no GPUs.
+Result<Rings> make_rings(const topology::Graph& graph, int ranks);
+
+std::string report_text(Report& report);
+std::string matrix_text(const Report& report);
+std::string rings_text(Report& report);
+std::string report_json(Report& report);
+
+}  // namespace weft::topo_probe

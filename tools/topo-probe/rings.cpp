@@ -1,0 +1,80 @@
+// The rings and trees that Weft would use, as text.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report.hpp"
+
+namespace weft::topo_probe {
+namespace {
+
+using topology::Graph;
+using topology::NodeKind;
+
+constexpr std::size_t kMaxRanksShown = 64;  // of one ring, as text
+
+std::string name_of(const Report& report, int rank) {
+  const auto& node = report.locality.node(report.rings->placement[static_cast<std::size_t>(rank)]);
+  return report.locality.hosts() > 1 ? fmt::format("host{}/{}", node.host, node.name) : node.name;
+}
+
+std::string ring_text(const std::vector<int>& ring) {
+  const std::size_t shown = std::min(ring.size(), kMaxRanksShown);
+  std::string text = fmt::format("{}", fmt::join(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(shown), " "));
+  if (shown < ring.size()) text += fmt::format(" ... ({} ranks)", ring.size());
+  return text;
+}
+
+// The narrowest path between neighbours of a ring.
+topology::Path bottleneck(Report& report, const std::vector<int>& ring) {
+  topology::Path narrowest;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const int from = report.rings->placement[static_cast<std::size_t>(ring[i])];
+    const int to = report.rings->placement[static_cast<std::size_t>(ring[(i + 1) % ring.size()])];
+    topology::Path path = report.locality.finder().best_path(from, to);
+    if (i == 0 || path.bandwidth_gbs < narrowest.bandwidth_gbs) narrowest = std::move(path);
+  }
+  return narrowest;
+}
+
+std::string tree_text(const Tree& tree) {
+  std::string text;
+  std::size_t shown = 0;
+  for (std::size_t rank = 0; rank < tree.children.size() && shown < kMaxRanksShown; ++rank) {
+    if (tree.children[rank].empty()) continue;
+    text += fmt::format("{}{}->{}", text.empty() ? "" : "  ", rank, fmt::join(tree.children[rank], ","));
+    ++shown;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Rings> make_rings(const Graph& graph, int ranks) {
+  if (ranks == 0) {
+    ranks = static_cast<int>(graph.ids(NodeKind::Gpu).size());
+    if (ranks == 0) ranks = std::max(1, static_cast<int>(graph.ids(NodeKind::CoreGroup).size()));
+  }
+  WEFT_TRY_ASSIGN(std::vector<int> placement, topology::place(graph, ranks));
+  Group group = topology::make_group(graph, placement);
+  return Rings{std::move(placement), std::move(group)};
+}
+
+std::string rings_text(Report& report) {
+  const Group& group = report.rings->group;
+  std::string text = fmt::format("{} ranks on {} hosts\n", group.size, group.hosts.size());
+  for (int rank = 0; rank < group.size && rank < static_cast<int>(kMaxRanksShown); ++rank)
+    text += fmt::format("  rank {:<4} {}\n", rank, name_of(report, rank));
+  for (std::size_t i = 0; i < group.rings.size(); ++i) {
+    const topology::Path narrowest = bottleneck(report, group.rings[i]);
+    text += fmt::format("ring {}: {}\n", i, ring_text(group.rings[i]));
+    if (group.size > 1)
+      text +=
+          fmt::format("  narrowest step: {}, {:.4g} GB/s\n", to_string(narrowest.path_class), narrowest.bandwidth_gbs);
+  }
+  for (std::size_t i = 0; i < group.trees.size(); ++i)
+    text += fmt::format("tree {}: root {}  {}\n", i, group.trees[i].root, tree_text(group.trees[i]));
+  return text;
+}
+
+}  // namespace weft::topo_probe

@@ -1,0 +1,21 @@
+// CPU lists as Linux writes them ("0-15,128-143"), as sets.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace weft::topology {
+
+// Ranges, both ends included, in the order of the text; a list that does not parse is empty.
+struct CpuRange {
+  int first;
+  int last;
+};
+std::vector<CpuRange> parse_cpu_list(std::string_view text);
+
+std::size_t count_cpus(std::string_view list);
+// Whether `inner` has CPUs and all are in `outer`.
+bool cpus_inside(std::string_view inner, std::string_view outer);
+
+}  // namespace weft::topology

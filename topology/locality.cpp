@@ -1,0 +1,94 @@
+// Where a device sits.
+#include "topology/locality.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "topology/cpu_set.hpp"
+#include "topology/rates.hpp"
+
+namespace weft::topology {
+namespace {
+
+// Bridges below one host bridge all count as one step.
+int step_of(PathClass path_class) {
+  return static_cast<int>(path_class == PathClass::Pxb ? PathClass::Pix : path_class);
+}
+
+}  // namespace
+
+int ancestor_of(const Graph& graph, int node, NodeKind kind) {
+  while (node >= 0 && graph.nodes[static_cast<std::size_t>(node)].kind != kind)
+    node = graph.nodes[static_cast<std::size_t>(node)].parent;
+  return node;
+}
+
+Locality::Locality(const Graph& graph) : graph_(graph), finder_(graph), uplink_(graph.nodes.size(), -1) {
+  hosts_.resize(static_cast<std::size_t>(graph.hosts()));
+  for (const Node& node : graph.nodes) {
+    if (node.host < 0) continue;
+    Host& host = hosts_[static_cast<std::size_t>(node.host)];
+    if (node.kind == NodeKind::Gpu) host.gpus.push_back(node.id);
+    if (node.kind == NodeKind::Nic) host.nics.push_back(node.id);
+    if (node.kind == NodeKind::Nic && node.fabric) host.fabric_nics.push_back(node.id);
+    if (node.kind == NodeKind::Numa) host.numas.push_back(node.id);
+  }
+  for (std::size_t i = 0; i < graph.links.size(); ++i) {
+    const Link& link = graph.links[i];
+    if (link.kind != LinkKind::Pci) continue;
+    const int lower = node(link.b).parent == link.a ? link.b : link.a;
+    uplink_[static_cast<std::size_t>(lower)] = static_cast<int>(i);
+  }
+}
+
+std::string Locality::describe(int id) const {
+  const Node& named = node(id);
+  const std::string host = hosts() > 1 && named.host >= 0 ? fmt::format("host{}/", named.host) : "";
+  if (named.bus_id.empty() || named.bus_id == named.name) return host + named.name;
+  return fmt::format("{}{} ({})", host, named.name, named.bus_id);
+}
+
+std::vector<int> Locality::numa_nodes_of(int device) const {
+  if (const int numa = ancestor_of(graph_, device, NodeKind::Numa); numa >= 0) return {numa};
+  std::vector<int> near;
+  for (int numa : numas(node(device).host))
+    if (cpus_inside(node(numa).cpus, node(device).cpus)) near.push_back(numa);
+  return near;
+}
+
+std::optional<double> Locality::pci_link_gbs(int id) const {
+  const PciLink& pci = node(id).pci;
+  if (pci.gts && pci.width) return rates::pci_gbs(*pci.gts, *pci.width);
+  const int uplink = uplink_[static_cast<std::size_t>(id)];
+  if (uplink < 0 || graph_.links[static_cast<std::size_t>(uplink)].source == "assumed") return std::nullopt;
+  return graph_.links[static_cast<std::size_t>(uplink)].bandwidth_gbs;
+}
+
+int Locality::upstream_bridge(int device) const {
+  const int parent = node(device).parent;
+  if (parent < 0) return -1;
+  const NodeKind kind = node(parent).kind;
+  if (kind != NodeKind::PciBridge && kind != NodeKind::PciSwitch) return -1;
+  return is_host_bridge(graph_, parent) ? -1 : parent;
+}
+
+std::vector<int> Locality::nearest_nics(int gpu) {
+  const Host& host = hosts_[static_cast<std::size_t>(node(gpu).host)];
+  const std::vector<int>& candidates = host.fabric_nics.empty() ? host.nics : host.fabric_nics;
+  const std::vector<Path> paths = finder_.best_paths(gpu, candidates);
+  const int package = ancestor_of(graph_, gpu, NodeKind::Package);
+  std::vector<int> nearest;
+  std::tuple<int, bool> best{static_cast<int>(PathClass::None), false};
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const bool far = package >= 0 && ancestor_of(graph_, candidates[i], NodeKind::Package) != package;
+    const std::tuple<int, bool> key{step_of(paths[i].path_class), paths[i].path_class == PathClass::Sys && far};
+    if (paths[i].path_class == PathClass::None || key > best) continue;
+    if (key < best) nearest.clear();
+    best = key;
+    nearest.push_back(candidates[i]);
+  }
+  return nearest;
+}
+
+}  // namespace weft::topology
