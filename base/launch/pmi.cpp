@@ -127,8 +127,8 @@ Result<std::string> talk(int descriptor, const ExchangeCall& call) {
   }
   WEFT_TRY(wire.ask("barrier_in", "barrier_out").status());
   WEFT_TRY_ASSIGN(const std::string got, wire.ask(fmt::format("get kvsname={} key={}", space, kKey), "get_result"));
-  // The launcher takes the end of a process that has said init, but not finalize, for a crash of the job; and it takes no further
-  // word after finalize. So where there is an MPI, its MPI_Finalize must say it, and elsewhere we.
+  // The launcher takes the end of a process that has said init, but not finalize, for a crash of the job; and it takes
+  // no further word after finalize. So where there is an MPI, its MPI_Finalize must say it, and elsewhere we.
   if (!mpi_is_loaded()) WEFT_TRY(wire.ask("finalize", "finalize_ack").status());
   return std::string(field(got, "value"));
 }

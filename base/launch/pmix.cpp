@@ -3,6 +3,7 @@
 // PMIx 2.
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -119,11 +120,15 @@ Result<std::string> exchange(const Pmix& pmix, const PmixProcess& self, const Ex
   return offer;
 }
 
-// Called once per process, see launch_helpers().
+// Called once per process, see launch_helpers(). A forked child that exits has no say in it.
 void end_with_process(int (*finalize)(const PmixInfo*, std::size_t)) {
   static int (*at_exit)(const PmixInfo*, std::size_t) = nullptr;
+  static pid_t process = 0;
   at_exit = finalize;
-  static_cast<void>(std::atexit([] { at_exit(nullptr, 0); }));
+  process = ::getpid();
+  static_cast<void>(std::atexit([] {
+    if (::getpid() == process) at_exit(nullptr, 0);
+  }));
 }
 
 }  // namespace
@@ -138,8 +143,8 @@ Result<std::string> exchange_by_pmix(const ExchangeCall& call) {
     return Status(Code::SystemError, fmt::format("PMIx_Init: {}", pmix.error_string(status)));
   }
   auto offer = exchange(pmix, self, call);
-  // Initialisations are counted, so this one of ours may end. But PMIx cannot start again once the last has ended; so if an MPI may
-  // still come to it, ours ends with the process (without any end mpirun would report a crash).
+  // Initialisations are counted, so this one of ours may end. But PMIx cannot start again once the last has ended; so
+  // if an MPI may still come to it, ours ends with the process (without any end mpirun would report a crash).
   if (mpi_is_loaded()) {
     end_with_process(pmix.finalize);
     return offer;

@@ -40,8 +40,9 @@ StoreClient::StoreClient(int rank, int size, int timeout_ms, Inbox& inbox)
 
 StoreClient::~StoreClient() {
   if (::getpid() != process_) {
-    // The threads and sockets behind the link are the parent's; touching them here could only wait for ever.
+    // The threads behind these are the parent's; ending them here could only wait for ever.
     static_cast<void>(link_.release());
+    static_cast<void>(answered_.release());
     return;
   }
   // An owner that is being unwound by an exception goes down: the others must hear of a death, not of a farewell.
@@ -101,7 +102,7 @@ void StoreClient::receive(Frame frame) {
   const auto found = questions_.find(frame.request);
   if (found == questions_.end()) return;  // its asker has given up
   answer(found->second, std::move(frame));
-  answered_.notify_all();
+  answered_->notify_all();
 }
 
 void StoreClient::fail(Status why) {
@@ -114,7 +115,7 @@ void StoreClient::fail(Status why) {
     question.answered = true;
     question.status = failure_;
   }
-  answered_.notify_all();
+  answered_->notify_all();
 }
 
 Result<std::string> StoreClient::ask(Frame frame, int timeout_ms) {
@@ -125,7 +126,7 @@ Result<std::string> StoreClient::ask(Frame frame, int timeout_ms) {
   frame.request = request;
   Question& question = questions_[request];
   const auto wait = [&](int ms) {
-    return answered_.wait_until(lock, base::Deadline::after_ms(ms).time(), [&] { return question.answered; });
+    return answered_->wait_until(lock, base::Deadline::after_ms(ms).time(), [&] { return question.answered; });
   };
   const auto submit = [&](Frame&& what) {
     lock.unlock();

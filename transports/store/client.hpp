@@ -73,7 +73,7 @@ class StoreClient final : public Store {
   std::unique_ptr<StoreLink> link_;
 
   mutable std::mutex mutex_;  // never held while calling link_ or inbox_
-  std::condition_variable answered_;
+  std::unique_ptr<std::condition_variable> answered_ = std::make_unique<std::condition_variable>();
   std::map<std::uint32_t, Question> questions_;
   std::uint32_t next_request_ = 1;
   Status failure_;

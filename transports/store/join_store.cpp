@@ -26,9 +26,6 @@ constexpr int kFirstAttemptMs = 200;     // for one address to accept and to ans
 constexpr int kLongestAttemptMs = 3000;  // so that a silent stranger costs little and a slow rank 0 is found in the end
 constexpr int kLongestPauseMs = 100;     // between rounds
 
-// Why there is no rank 0 yet, by reason, as far as the last round saw.
-using Reasons = std::map<std::string, std::vector<std::string>>;
-
 std::vector<std::string> split_hosts(const std::string& list) {
   std::vector<std::string> hosts;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -68,7 +65,6 @@ class Search {
   Result<FrameStream> run() {
     int pause_ms = 1;
     for (;;) {
-      reasons_.clear();
       if (auto found = round()) return std::move(*found);
       if (!final_.ok()) return final_;
       if (deadline_.passed()) return nobody();
@@ -83,7 +79,7 @@ class Search {
     for (const std::string& host : split_hosts(options_.rendezvous_host)) {
       const auto addresses = base::resolve(host, options_.rendezvous_port);
       if (!addresses.has_value()) {
-        reasons_[std::string(addresses.error().message())];
+        reasons_[""] = addresses.error().message();
         continue;
       }
       for (const auto& address : *addresses) {
@@ -99,7 +95,7 @@ class Search {
       const auto address = first.with_port(first.port() + i);
       auto result = try_port(address);
       if (result.has_value()) return std::move(*result);
-      reasons_[std::string(result.error().message())].push_back(address.to_string());
+      note(address.to_string(), std::string(result.error().message()));
       if (!final_.ok() || deadline_.passed()) return {};
       if (host_is_silent_) return {};  // its other ports would take as long
     }
@@ -119,11 +115,19 @@ class Search {
     return stream;
   }
 
+  // What the deadline cut short says less than what an earlier attempt saw.
+  void note(const std::string& place, std::string reason) {
+    if (deadline_.passed() && reasons_.contains(place)) return;
+    reasons_[place] = std::move(reason);
+  }
+
   Status check(const Frame& answer, FrameType expected, const base::SocketAddress& address) {
     if (answer.type == expected) return {};
     if (answer.type != FrameType::Refused) return Status(Code::Corrupt, "gives a wrong answer");
     const std::string reason = printable(answer.value);
-    if (answer.code != 0) {
+    const bool only_port = options_.port_tries <= 1;
+    if (only_port && !patience_) patience_ = base::Deadline::after_ms(kPortPatienceMs);
+    if (answer.code != 0 || (only_port && patience_->passed())) {
       final_ = Status(Code::InvalidArgument, fmt::format("rank {} was refused by rank 0 at {}: {}", options_.rank,
                                                          address.to_string(), reason));
     }
@@ -132,15 +136,15 @@ class Search {
 
   Status nobody() const {
     constexpr std::size_t kMostPlaces = 3;
+    std::map<std::string, std::vector<std::string>> places_by_reason;
+    for (const auto& [place, reason] : reasons_) places_by_reason[reason].push_back(place);
     std::vector<std::string> parts;
-    for (const auto& [reason, places] : reasons_) {
-      if (places.empty()) {
-        parts.push_back(reason);
-        continue;
-      }
-      const auto end = places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), kMostPlaces));
-      parts.push_back(fmt::format("{}{}: {}", fmt::join(places.begin(), end, ", "),
-                                  places.size() > kMostPlaces ? ", ..." : "", reason));
+    for (auto& [reason, places] : places_by_reason) {
+      const bool more = places.size() > kMostPlaces;
+      if (more) places.resize(kMostPlaces);
+      const bool placeless = places.front().empty();
+      parts.push_back(placeless ? reason
+                                : fmt::format("{}{}: {}", fmt::join(places, ", "), more ? ", ..." : "", reason));
     }
     return Status(
         Code::Timeout,
@@ -156,7 +160,8 @@ class Search {
   int attempt_ms_ = kFirstAttemptMs;
   bool host_is_silent_ = false;
   Status final_;
-  Reasons reasons_;
+  std::optional<base::Deadline> patience_;      // with the only port being held by another job
+  std::map<std::string, std::string> reasons_;  // why there is no rank 0 yet, by place
 };
 
 }  // namespace

@@ -15,8 +15,7 @@
 namespace weft::transports {
 namespace {
 
-// Longer than a store that is ending keeps its port.
-constexpr int kBusyPatienceMs = StoreServer::kLingerMs + 1000;
+static_assert(kPortPatienceMs > StoreServer::kLingerMs);
 constexpr int kBusyPauseMs = 50;
 
 // Rank 0's link: the server, and the inbox that must outlive it.
@@ -57,7 +56,7 @@ Result<base::SocketAddress> listening_address(const Options& options) {
 }
 
 Result<base::FileDescriptor> listen_on_first_free(const base::SocketAddress& address, const Options& options) {
-  const auto patience = base::Deadline::after_ms(std::min(kBusyPatienceMs, options.timeout_ms));
+  const auto patience = base::Deadline::after_ms(std::min(kPortPatienceMs, options.timeout_ms));
   const int last = options.rendezvous_port + std::max(options.port_tries, 1) - 1;
   for (;;) {
     for (int port = options.rendezvous_port; port <= std::min(last, 65535); ++port) {

@@ -8,13 +8,16 @@
 
 namespace weft::transports {
 
+// How long the only possible port may be held by somebody else: longer than a job that is ending keeps it.
+inline constexpr int kPortPatienceMs = 6000;
+
 struct ListeningStore {
   std::unique_ptr<Store> store;
   int port = 0;
 };
 
-// Rank 0's. rendezvous_port 0 takes any free port. A taken port is tried again for a few seconds, since the job that
-// ran before may be ending on it. Returns at once after that; the others may come later.
+// Rank 0's. rendezvous_port 0 takes any free port. Where all ports are taken it tries again for kPortPatienceMs. Does
+// not wait for the other ranks.
 //
 // Listens on the addresses of options.interface, or on loopback only if rendezvous_host is a loopback address by number
 // or "localhost", else on all addresses.
