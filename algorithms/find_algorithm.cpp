@@ -1,3 +1,4 @@
+// Looks an algorithm up by its name in the table of all.
 #include "weft/schedule_builder.hpp"
 
 namespace weft {
