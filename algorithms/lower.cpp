@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "algorithms/assemble.hpp"
 #include "base/assert.hpp"
@@ -43,6 +46,12 @@ Places places_of(const Span& span) {
   return places;
 }
 
+// That a value will be sent, as chunk `position` of the message of event `send`; -1: not as part of a longer message.
+struct Part {
+  std::int32_t send = -1;
+  std::int32_t position = 0;
+};
+
 class Lowering {
  public:
   Lowering(const Program& program, int rank, bool in_place) : program_(program), layout_(program.layout) {
@@ -60,7 +69,9 @@ class Lowering {
 
   Draft run() {
     const auto& events = program_.events[static_cast<std::size_t>(draft_.rank)];
+    events_ = &events;
     for (std::size_t i = 0; i < events.size(); ++i) look_ahead(events[i], static_cast<int>(i));
+    plan_packing(events);
     copy_outputs(true);
     for (std::size_t i = 0; i < events.size(); ++i) {
       event_ = &events[i];
@@ -95,6 +106,41 @@ class Lowering {
     }
   }
 
+  // Where a message of several chunks will be packed from what comes before: a value that is received into scratch and
+  // then sent as part of a longer message goes straight to its place in that message.
+  void plan_packing(const std::vector<Event>& events) {
+    parts_.assign(events.size(), {});
+    packed_.assign(events.size(), -1);
+    std::vector<Part> next(place_.size());  // by chunk: the next message of several chunks that it is sent in
+    for (std::size_t i = events.size(); i-- > 0;) {
+      const auto chunks = program_.chunks(events[i]);
+      const auto of = [&](std::size_t k) -> Part& { return next[static_cast<std::size_t>(chunks[k])]; };
+      if (events[i].kind == EventKind::Send) {
+        for (std::size_t k = 0; k < chunks.size(); ++k)
+          of(k) = chunks.size() > 1 ? Part{static_cast<std::int32_t>(i), static_cast<std::int32_t>(k)} : Part{};
+        continue;
+      }
+      const Part first = of(0);
+      bool together = first.send >= 0;
+      for (std::size_t k = 0; k < chunks.size(); ++k) {
+        together =
+            together && of(k).send == first.send && of(k).position == first.position + static_cast<std::int32_t>(k);
+        of(k) = {};
+      }
+      if (together) parts_[i] = first;
+    }
+  }
+
+  // The slot in which event `send` packs its message.
+  std::int32_t packing_slot(std::int32_t send) {
+    std::int32_t& slot = packed_[static_cast<std::size_t>(send)];
+    if (slot < 0) {
+      const auto chunks = program_.chunks((*events_)[static_cast<std::size_t>(send)]);
+      slot = draft_.add_slot({chunks.begin(), chunks.end()}, SlotUse::Home, event_->channel);
+    }
+    return slot;
+  }
+
   void emit(const Step& step) { emit(event_->channel, step); }
   void emit(int channel, const Step& step) {
     draft_.channels[static_cast<std::size_t>(channel)].push_back(draft_.make(channel, move_, step));
@@ -122,11 +168,19 @@ class Lowering {
     return {Space::Input, 0, input};
   }
 
+  // Own values that were copied to Output at the start are read there if that makes the range one piece.
   Places read_places() const {
     Places places;
     places.reserve(chunks_.size());
     for (const int chunk : chunks_) places.push_back(read_place(chunk));
-    return places;
+    if (contiguous(places)) return places;
+    Places outputs = places;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const int output = layout_.output_index(draft_.rank, chunks_[i]);
+      if (places[i].space == Space::Input && output >= 0 && last_write_[static_cast<std::size_t>(chunks_[i])] < 0)
+        outputs[i] = {Space::Output, 0, output};
+    }
+    return contiguous(outputs) ? outputs : places;
   }
 
   // Output's place still holds, by aliasing, another chunk's Input that a later move of this rank reads. Waiting for
@@ -155,7 +209,7 @@ class Lowering {
     // A message that is only partly for Output stays in one piece if Output's part will be written again.
     for (std::size_t i = 0; i < n; ++i)
       if (last_write_[static_cast<std::size_t>(chunks_[i])] > now_) places[i] = {};
-    if (reuse_scratch(places)) return places;
+    if (reuse_scratch(places) || use_packing_slot(places)) return places;
     *slot = draft_.add_slot({chunks_.begin(), chunks_.end()}, SlotUse::Home, event_->channel);
     for (std::size_t i = 0; i < n; ++i)
       if (places[i].space == Space::None) places[i] = {Space::Scratch, *slot, static_cast<std::int32_t>(i)};
@@ -171,6 +225,18 @@ class Lowering {
     }
     if (!contiguous(present)) return false;
     places = std::move(present);
+    return true;
+  }
+
+  // If all go to scratch, and next into one message.
+  bool use_packing_slot(Places& places) {
+    const auto [send, position] = parts_[static_cast<std::size_t>(now_)];
+    if (send < 0) return false;
+    for (const Place& place : places)
+      if (place.space != Space::None) return false;
+    const std::int32_t slot = packing_slot(send);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      places[i] = {Space::Scratch, slot, position + static_cast<std::int32_t>(i)};
     return true;
   }
 
@@ -205,7 +271,7 @@ class Lowering {
     const Places places = read_places();
     Span src = span_of(places);
     if (!contiguous(places)) {
-      src = draft_.whole(draft_.add_slot({chunks_.begin(), chunks_.end()}, SlotUse::Home, event_->channel));
+      src = draft_.whole(packing_slot(now_));
       copy_runs(places_of(src), places);
     }
     emit({.kind = StepKind::Send, .peer = event_->peer, .src = src});
@@ -318,6 +384,9 @@ class Lowering {
   const Program& program_;
   const Layout layout_;
   Draft draft_;
+  const std::vector<Event>* events_ = nullptr;
+  std::vector<Part> parts_;                    // by event: what the values it writes are received for
+  std::vector<std::int32_t> packed_;           // by event: the slot that a Send packs its message in; -1: none
   Places place_;                               // by chunk; None: not written yet
   std::vector<std::int32_t> channel_;          // by chunk; -1: no move touches it
   std::vector<std::int32_t> last_write_;       // by chunk: the last event that writes it; -1: none
