@@ -88,6 +88,8 @@ class Transport {
                                                       int deadline_ms) = 0;
   // Moves the transport along (ucx); called by the engine about once per advance. Cheap or empty.
   virtual void poll() = 0;
+  // True if poll() does nothing, so need not be called.
+  virtual bool passive() const { return false; }
 };
 
 }  // namespace weft::transports

@@ -74,9 +74,9 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return has_value(); }
 
   // Only when has_value().
-  T& value() & { return std::get<0>(value_); }
-  const T& value() const& { return std::get<0>(value_); }
-  T&& value() && { return std::get<0>(std::move(value_)); }
+  T& value() & { return *std::get_if<0>(&value_); }
+  const T& value() const& { return *std::get_if<0>(&value_); }
+  T&& value() && { return std::move(*std::get_if<0>(&value_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -84,8 +84,8 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   // Only when !has_value().
-  const Status& error() const& { return std::get<1>(value_); }
-  Status&& error() && { return std::get<1>(std::move(value_)); }
+  const Status& error() const& { return *std::get_if<1>(&value_); }
+  Status&& error() && { return std::move(*std::get_if<1>(&value_)); }
 
   // OK when there is a value, else the error: lets a Result be checked where a Status is expected.
   Status status() const { return has_value() ? Status() : error(); }

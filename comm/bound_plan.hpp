@@ -1,0 +1,48 @@
+// BoundPlan: a schedule's program for one rank, bound to element count, type and lanes: what the engine runs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "comm/instruction.hpp"
+#include "comm/kernels/kernels.hpp"
+#include "transports/transport.hpp"
+#include "weft/choice.hpp"
+#include "weft/operation.hpp"
+#include "weft/schedule.hpp"
+
+namespace weft::comm {
+
+struct BoundChannel {
+  std::vector<Instruction> instructions;
+  std::vector<std::uint16_t> lanes;     // every lane the instructions name, each once
+  std::vector<std::uint32_t> messages;  // by position in `lanes`: how many sends the channel queues on it at most
+  std::uint64_t scratch_bytes = 0;
+};
+
+struct BoundPlan {
+  Choice choice;
+  std::vector<BoundChannel> channels;
+  std::uint32_t element_bytes = 1;
+  ReduceKernel reduce = nullptr;        // every reduction but an element's last
+  ReduceKernel reduce_final = nullptr;  // the last: Avg scales here
+  std::int32_t size = 1;                // ranks, for Avg
+  // Of every message: the sequence is added per operation.
+  std::uint32_t call = 0;
+  std::uint64_t hash = 0;
+  std::int32_t in_flight = 0;  // operations that run it now
+};
+
+// Tells bind() which lane leads to a peer on a channel, and how that lane cuts messages.
+class LaneDirectory {
+ public:
+  virtual ~LaneDirectory() = default;
+  virtual std::uint16_t lane(int peer, int channel) = 0;
+  virtual std::uint32_t slices(std::uint16_t lane, std::uint64_t bytes) const = 0;
+};
+
+// `schedule` has rank's steps. The plan's choice, call, hash and kernels are the caller's to fill.
+BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes);
+
+}  // namespace weft::comm

@@ -1,0 +1,117 @@
+// Engine: runs bound plans. Passive: it moves only while somebody calls advance().
+//
+// Operations are started in order; a channel runs the operations that use it in that order, one after another, and an
+// operation is done when all its channels are. One thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "comm/bound_plan.hpp"
+#include "comm/lane.hpp"
+#include "transports/transport.hpp"
+#include "weft/status.hpp"
+
+namespace weft::comm {
+
+// An operation in flight. Owned by the communicator; the address stays put while it runs.
+struct ActiveOperation {
+  BoundPlan* plan = nullptr;
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+  transports::Signature signature;
+  std::int32_t channels_left = 0;  // 0: done (or never started)
+};
+
+// What a blocked channel waits for, for reports and for finding out who is late.
+struct Blocked {
+  int channel = 0;
+  int peer = -1;  // -1: not blocked on a peer
+  std::uint16_t lane = kNoLane;
+  bool sending = false;  // waits for room or for a send to end, not for a message
+  std::size_t step = 0;
+  std::size_t steps = 0;
+  const ActiveOperation* operation = nullptr;
+};
+
+class Engine final {
+ public:
+  // Lanes are added on the set-up path, while plans are bound.
+  std::uint16_t add_lane(std::unique_ptr<transports::Endpoint> endpoint, int peer, std::size_t slice);
+  Lane& lane(std::uint16_t index) { return *lanes_[index]; }
+  const Lane& lane(std::uint16_t index) const { return *lanes_[index]; }
+  std::size_t lanes() const { return lanes_.size(); }
+
+  // Makes room for a plan; set-up path. ResourceExhausted if there is no memory for its scratch.
+  Status prepare(const BoundPlan& plan);
+
+  // operation.plan was prepared; bases and signature are set.
+  void start(ActiveOperation& operation) {
+    const std::size_t channels = operation.plan->channels.size();
+    operation.channels_left = static_cast<std::int32_t>(channels);
+    ++operation.plan->in_flight;
+    ++running_;
+    for (std::size_t channel = 0; channel < channels; ++channel) channels_[channel].enqueue(operation);
+  }
+
+  // One round over all channels with work. True if anything moved.
+  bool advance();
+
+  std::int32_t running() const { return running_; }
+  void blocked(std::vector<Blocked>* out) const;
+
+  // Gives up everything in flight: afterwards no transport touches a buffer and no operation is running. Bounded by the
+  // deadline.
+  void cancel(int deadline_ms);
+
+ private:
+  // Scratch memory, aligned to cache lines; touched only when used.
+  struct Arena {
+    struct Free {
+      void operator()(std::byte* memory) const;
+    };
+    std::unique_ptr<std::byte, Free> memory;
+    std::uint64_t bytes = 0;
+  };
+
+  struct Channel {
+    ActiveOperation* current = nullptr;
+    const Instruction* next = nullptr;
+    const Instruction* end = nullptr;
+    std::size_t done = 0;             // bytes of the current instruction
+    const std::byte* lent = nullptr;  // a message taken but not yet used: its write waits for a send
+    std::byte* offered = nullptr;     // landing given to receive() for the message being waited for
+    bool receiving = false;           // the current instruction has asked for its message
+    const BoundChannel* program = nullptr;
+    std::array<std::byte*, 3> bases{};  // of the current operation, by Base
+    // Operations that wait for this channel: a ring that grows.
+    std::vector<ActiveOperation*> queue = std::vector<ActiveOperation*>(8);
+    std::size_t first = 0;
+    std::size_t queued = 0;
+    // The newest is used by operations that begin; older ones may still be in use by the current one.
+    std::vector<Arena> arenas;
+
+    void enqueue(ActiveOperation& operation);
+    ActiveOperation* dequeue();
+    Status reserve_scratch(std::uint64_t bytes);
+    std::byte* at(Base base, std::uint64_t offset) const { return bases[static_cast<std::size_t>(base)] + offset; }
+  };
+
+  bool advance(std::size_t index);
+  void begin(Channel& channel, std::size_t index, ActiveOperation& operation);
+  bool execute(Channel& channel, const Instruction& instruction);
+  bool receive(Channel& channel, const Instruction& instruction, bool reduces, bool forwards);
+  void local(const Channel& channel, const Instruction& instruction);
+  bool drained(Channel& channel);
+  void finish(Channel& channel);
+
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<Channel> channels_;
+  std::int32_t running_ = 0;
+  bool moved_ = false;
+};
+
+}  // namespace weft::comm

@@ -1,0 +1,44 @@
+// Instruction: one step of one channel, bound to byte offsets and lanes. What the engine's switch runs.
+//
+// 32 bytes, so two share a cache line. Steps larger than kMaxPiece are cut into several instructions when a plan is
+// bound, so `bytes` fits 32 bits.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::comm {
+
+enum class InstructionCode : std::uint8_t { Send, Recv, RecvReduce, Copy, Reduce, Wait, RecvSend, RecvReduceSend };
+
+// Which of an operation's three buffers an offset counts from.
+enum class Base : std::uint8_t { Input, Output, Scratch };
+
+inline constexpr std::uint64_t kMaxPiece = std::uint64_t{1} << 30;
+inline constexpr std::uint32_t kNoLanding = 0xffff'ffff;
+inline constexpr std::uint16_t kNoLane = 0xffff;
+
+struct Instruction {
+  InstructionCode code;
+  Base dst_base : 2;
+  Base src_base : 2;
+  Base src2_base : 2;        // Reduce
+  bool final_reduction : 1;  // uses the plan's final kernel
+  std::uint16_t lane;        // Send: out; Recv*: in; Wait: whose send
+  std::uint32_t bytes;
+  std::uint64_t dst : 48;        // offsets in bytes
+  std::uint64_t wait_lane : 16;  // Recv*: the lane whose send must be complete before dst is written; kNoLane: none
+  std::uint64_t src : 48;
+  std::uint64_t to_lane : 16;  // RecvSend, RecvReduceSend: out
+  std::uint32_t wait;          // wait_lane's slices, counted from the operation's start
+  std::uint32_t landing;       // offset in scratch in units of 64 bytes, or kNoLanding
+
+  // Reduce has a second source and neither waits nor lands: its offset takes their place.
+  std::uint64_t src2() const { return std::uint64_t{wait} << 32 | landing; }
+  void set_src2(std::uint64_t offset) {
+    wait = static_cast<std::uint32_t>(offset >> 32);
+    landing = static_cast<std::uint32_t>(offset);
+  }
+};
+static_assert(sizeof(Instruction) == 32);
+
+}  // namespace weft::comm

@@ -1,0 +1,99 @@
+// Lane: the engine's view of one endpoint: the messages that wait for room, and how many were handed over.
+//
+// A message longer than the lane's slice is cut into slices. A message that is still being received (a fused step)
+// becomes sendable slice by slice: `ready` grows behind the receive. Both ends cut alike because a lane has one
+// transport.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::comm {
+
+class Lane final {
+ public:
+  Lane(std::unique_ptr<transports::Endpoint> endpoint, int peer, std::size_t slice)
+      : endpoint_(std::move(endpoint)), slice_(slice), peer_(peer) {}
+
+  transports::Endpoint& endpoint() { return *endpoint_; }
+  int peer() const { return peer_; }
+  std::size_t slice() const { return slice_; }
+  std::uint32_t slices(std::size_t bytes) const {
+    return bytes == 0 ? 1 : static_cast<std::uint32_t>((bytes + slice_ - 1) / slice_);
+  }
+
+  // Room for the messages of a plan; set-up path.
+  void reserve(std::size_t messages) {
+    if (queue_.size() < messages) queue_.resize(messages);
+  }
+
+  // An operation begins: waits count from here.
+  void mark() { mark_ = enqueued_; }
+
+  // Posts now if it can, else queues. Returns false if it was queued.
+  bool send(const std::byte* data, std::size_t bytes, const transports::Signature& signature) {
+    if (queued_ == 0 && bytes <= slice_ && endpoint_->send(data, bytes, signature)) {
+      ++enqueued_;
+      return true;
+    }
+    push(data, bytes, bytes);
+    return pump(signature);
+  }
+
+  // Queues a message of `total` bytes of which the first `ready` exist.
+  void push(const std::byte* data, std::size_t total, std::size_t ready) {
+    WEFT_ASSERT(queued_ < queue_.size());
+    queue_[(first_ + queued_) % queue_.size()] = Message{data, total, ready, 0};
+    ++queued_;
+    enqueued_ += slices(total);
+  }
+
+  // `bytes` more of the newest queued message exist.
+  void extend(std::size_t bytes) { queue_[(first_ + queued_ - 1) % queue_.size()].ready += bytes; }
+
+  // Hands over what there is room for. True when nothing is left in the queue.
+  bool pump(const transports::Signature& signature) {
+    while (queued_ > 0) {
+      Message& message = queue_[first_];
+      const std::size_t left = message.total - message.sent;
+      const std::size_t want = left < slice_ ? left : slice_;
+      if (message.ready - message.sent < want) return false;
+      if (!endpoint_->send(message.data + message.sent, want, signature)) return false;
+      message.sent += want;
+      if (message.sent == message.total) {
+        first_ = (first_ + 1) % queue_.size();
+        --queued_;
+      }
+    }
+    return true;
+  }
+
+  bool queue_empty() const { return queued_ == 0; }
+  // The first `slices` slices since mark() no longer read their source.
+  bool sent(std::uint32_t slices) { return endpoint_->sends_done() >= mark_ + slices; }
+  bool all_sent() { return queued_ == 0 && endpoint_->sends_done() >= enqueued_; }
+
+ private:
+  struct Message {
+    const std::byte* data;
+    std::size_t total;
+    std::size_t ready;
+    std::size_t sent;
+  };
+
+  std::unique_ptr<transports::Endpoint> endpoint_;
+  std::size_t slice_;
+  std::uint64_t enqueued_ = 0;  // slices, since the lane was opened
+  std::uint64_t mark_ = 0;
+  std::size_t queued_ = 0;  // messages in queue_
+  std::size_t first_ = 0;
+  std::vector<Message> queue_ = std::vector<Message>(4);
+  int peer_;
+};
+
+}  // namespace weft::comm

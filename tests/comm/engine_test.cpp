@@ -1,0 +1,127 @@
+// The engine by itself: schedules bound and run on threads over local lanes, without a communicator.
+#include "comm/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "comm/call_code.hpp"
+#include "tests/comm/support/exact_values.hpp"
+#include "tests/comm/support/thread_ranks.hpp"
+#include "transports/local.hpp"
+#include "weft/schedule_builder.hpp"
+
+namespace weft::comm {
+namespace {
+
+using testing::Buffer;
+
+// One rank's engine and its lanes to the others.
+class Rig final : public LaneDirectory {
+ public:
+  Rig(transports::Transport& transport, int rank, int size, std::size_t slice) : slice_(slice) {
+    for (int peer = 0; peer < size; ++peer) {
+      connections_.push_back(nullptr);
+      if (peer == rank) continue;
+      auto connection = transport.connect(rank, peer, transport.address(), 1000);
+      if (connection.has_value()) connections_.back() = std::move(*connection);
+    }
+  }
+
+  std::uint16_t lane(int peer, int channel) override {
+    const auto [entry, added] = lanes_.try_emplace({peer, channel}, kNoLane);
+    if (added) {
+      auto endpoint = connections_[static_cast<std::size_t>(peer)]->open_lane(static_cast<std::uint64_t>(channel));
+      entry->second = engine.add_lane(std::move(*endpoint), peer, slice_);
+    }
+    return entry->second;
+  }
+  std::uint32_t slices(std::uint16_t lane, std::uint64_t bytes) const override {
+    return engine.lane(lane).slices(bytes);
+  }
+
+  Engine engine;
+
+ private:
+  std::size_t slice_;
+  std::vector<std::unique_ptr<transports::Connection>> connections_;
+  std::map<std::pair<int, int>, std::uint16_t> lanes_;
+};
+
+// Runs the algorithm once on `size` threads; returns what differs, or an empty text.
+std::string run_once(const Algorithm& algorithm, int size, const BuildOptions& build, Operation operation,
+                     std::size_t slice) {
+  const auto hub = transports::LocalHub::create();
+  std::vector<std::string> wrong(static_cast<std::size_t>(size));
+  std::vector<std::unique_ptr<transports::Transport>> transports;
+  for (int rank = 0; rank < size; ++rank) transports.push_back(hub->transport(rank));
+  std::atomic<int> running{size};
+  testing::run_ranks(size, [&](int rank) {
+    Rig rig(*transports[static_cast<std::size_t>(rank)], rank, size, slice);
+    BoundPlan plan = bind(build_schedule(algorithm, flat_group(size), build), rank, operation, rig);
+    plan.size = size;
+    plan.reduce = reduce_kernel(operation.dtype, operation.op, false);
+    plan.reduce_final = reduce_kernel(operation.dtype, operation.op, true);
+    std::string& complaint = wrong[static_cast<std::size_t>(rank)];
+    if (!rig.engine.prepare(plan).ok()) complaint = "no memory";
+    const Buffer in = testing::input_of(operation, rank, size);
+    Buffer out(output_count(operation, rank, size) * size_of(operation.dtype));
+    ActiveOperation active;
+    active.plan = &plan;
+    active.in = in.data();
+    active.out = out.data();
+    active.signature = {1, call_code(operation), 7};
+    rig.engine.start(active);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (active.channels_left > 0 && complaint.empty()) {
+      if (!rig.engine.advance()) std::this_thread::yield();
+      if (std::chrono::steady_clock::now() > deadline) complaint = "did not finish";
+    }
+    if (complaint.empty())
+      complaint = testing::first_difference(operation, out, testing::expected_of(operation, rank, size));
+    // Peers may still read what this rank's lanes hold.
+    --running;
+    while (running > 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  });
+  for (int rank = 0; rank < size; ++rank) {
+    if (!wrong[static_cast<std::size_t>(rank)].empty())
+      return "rank " + std::to_string(rank) + ": " + wrong[static_cast<std::size_t>(rank)];
+  }
+  return {};
+}
+
+TEST(Engine, ring_all_reduce_of_four_ranks_sums_what_they_have) {
+  const Algorithm* ring = find_algorithm(Collective::AllReduce, "ring");
+  ASSERT_NE(ring, nullptr);
+  for (const std::uint64_t count : {0, 1, 3, 4, 1000, 100003}) {
+    EXPECT_EQ(run_once(*ring, 4, {}, all_reduce(nullptr, nullptr, count, DataType::Float32), 4096), "")
+        << count << " elements";
+  }
+}
+
+TEST(Engine, channels_run_side_by_side) {
+  const Algorithm* ring = find_algorithm(Collective::AllReduce, "ring");
+  ASSERT_NE(ring, nullptr);
+  EXPECT_EQ(run_once(*ring, 3, {.replicas = 4}, all_reduce(nullptr, nullptr, 100003, DataType::Int32), 4096), "");
+}
+
+TEST(Engine, messages_longer_than_a_slice_are_cut_and_fused_steps_forward_them) {
+  const Algorithm* ring = find_algorithm(Collective::AllReduce, "ring");
+  ASSERT_NE(ring, nullptr);
+  for (const std::size_t slice : {8, 64, 1000, 65536}) {
+    EXPECT_EQ(run_once(*ring, 5, {}, all_reduce(nullptr, nullptr, 5003, DataType::Float64), slice), "")
+        << slice << " bytes a slice";
+  }
+}
+
+TEST(Engine, a_one_shot_all_reduce_is_right_for_every_type) {
+  const Algorithm* direct = find_algorithm(Collective::AllReduce, "direct");
+  ASSERT_NE(direct, nullptr);
+  for (int dtype = 0; dtype < kDataTypes; ++dtype) {
+    EXPECT_EQ(run_once(*direct, 3, {}, all_reduce(nullptr, nullptr, 77, static_cast<DataType>(dtype)), 4096), "")
+        << to_string(static_cast<DataType>(dtype));
+  }
+}
+
+}  // namespace
+}  // namespace weft::comm
