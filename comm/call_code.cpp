@@ -8,24 +8,24 @@ constexpr std::uint32_t kMark = 0x57000000;  // tells a call code from zeroed me
 }  // namespace
 
 std::uint32_t call_code(const Operation& operation) {
-  const auto op = reduces(operation.collective) ? static_cast<std::uint32_t>(operation.op) + 1 : 0;
-  return kMark | static_cast<std::uint32_t>(operation.collective) << 16 | static_cast<std::uint32_t>(operation.dtype) << 8 | op;
+  const std::uint32_t op = reduces(operation.collective) ? static_cast<std::uint32_t>(operation.op) + 1 : 0;
+  const std::uint32_t dtype =
+      operation.collective == Collective::Barrier ? 0 : static_cast<std::uint32_t>(operation.dtype) + 1;
+  return kMark | static_cast<std::uint32_t>(operation.collective) << 16 | dtype << 8 | op;
 }
 
-std::string describe_call_code(std::uint32_t code) {
-  const auto collective = code >> 16 & 0xff;
-  const auto dtype = code >> 8 & 0xff;
-  const auto op = code & 0xff;
-  if ((code & 0xff000000) != kMark || collective >= kCollectives || dtype >= kDataTypes || op > kReduceOps) return "an unknown call";
-  std::string text(to_string(static_cast<Collective>(collective)));
-  if (static_cast<Collective>(collective) == Collective::Barrier) return text;
-  text += " of ";
-  text += to_string(static_cast<DataType>(dtype));
-  if (op > 0) {
-    text += ", ";
-    text += to_string(static_cast<ReduceOp>(op - 1));
-  }
-  return text;
+std::optional<Operation> decode_call(std::uint32_t code) {
+  const std::uint32_t collective = code >> 16 & 0xff;
+  const std::uint32_t dtype = code >> 8 & 0xff;
+  const std::uint32_t op = code & 0xff;
+  if ((code & 0xff000000) != kMark || collective >= kCollectives || dtype > kDataTypes || op > kReduceOps)
+    return std::nullopt;
+  Operation operation;
+  operation.collective = static_cast<Collective>(collective);
+  if (dtype > 0) operation.dtype = static_cast<DataType>(dtype - 1);
+  if (op > 0) operation.op = static_cast<ReduceOp>(op - 1);
+  if (call_code(operation) != code) return std::nullopt;
+  return operation;
 }
 
 }  // namespace weft::comm

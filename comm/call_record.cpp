@@ -1,0 +1,44 @@
+#include "comm/call_record.hpp"
+
+#include <fmt/format.h>
+
+#include "comm/call_code.hpp"
+
+namespace weft::comm {
+
+std::string describe(const CallRecord& record) {
+  const std::optional<Operation> call = decode_call(record.call);
+  if (!call) return fmt::format("an unknown call #{}", record.sequence);
+  std::string text = fmt::format("{} #{}", to_string(call->collective), record.sequence);
+  if (call->collective == Collective::Barrier) return text;
+  text += fmt::format(" of {} {}", record.count, to_string(call->dtype));
+  if (reduces(call->collective)) text += fmt::format(", {}", to_string(call->op));
+  if (has_root(call->collective)) text += fmt::format(", root {}", record.root);
+  return text;
+}
+
+std::string describe_kind(const CallRecord& record) {
+  const std::optional<Operation> call = decode_call(record.call);
+  if (!call) return "an unknown call";
+  std::string text = fmt::format("{} #{}", to_string(call->collective), record.sequence);
+  if (call->collective != Collective::Barrier) text += fmt::format(" of {}", to_string(call->dtype));
+  if (reduces(call->collective)) text += fmt::format(", {}", to_string(call->op));
+  return text;
+}
+
+std::optional<CallRecord> CallHistory::find(std::uint32_t sequence) const {
+  const Slot& slot = slots_[sequence % kKept];
+  const std::uint64_t before = slot.guard.load(std::memory_order_acquire);
+  if (sequence == 0 || before != std::uint64_t{sequence} * 2) return std::nullopt;
+  CallRecord record;
+  const std::uint64_t call_root = slot.call_root.load(std::memory_order_acquire);
+  record.sequence = sequence;
+  record.call = static_cast<std::uint32_t>(call_root >> 32);
+  record.root = static_cast<std::int32_t>(call_root & 0xffff'ffff);
+  record.count = slot.count.load(std::memory_order_acquire);
+  record.hash = slot.hash.load(std::memory_order_acquire);
+  if (slot.guard.load(std::memory_order_relaxed) != before) return std::nullopt;
+  return record;
+}
+
+}  // namespace weft::comm

@@ -1,0 +1,87 @@
+#include "comm/check.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace weft::comm {
+namespace {
+
+// Offsets are kept in 48 bits.
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 47;
+
+// Where the input begins relative to the output when they are used in place.
+std::ptrdiff_t in_place_offset(const Operation& operation, int rank) {
+  const auto block = static_cast<std::ptrdiff_t>(operation.count * size_of(operation.dtype));
+  switch (operation.collective) {
+    case Collective::AllGather:
+    case Collective::Gather:
+      return block * rank;
+    case Collective::ReduceScatter:
+    case Collective::Scatter:
+      return -block * rank;
+    default:
+      return 0;
+  }
+}
+
+Status bad(const Operation& operation, std::string text) {
+  return Status(Code::InvalidArgument, fmt::format("{}: {}", to_string(operation.collective), text));
+}
+
+Status check_overlap(const Operation& operation, int rank, std::uint64_t in_bytes, std::uint64_t out_bytes) {
+  const auto in = reinterpret_cast<std::uintptr_t>(operation.in);
+  const auto out = reinterpret_cast<std::uintptr_t>(operation.out);
+  if (in >= out + out_bytes || out >= in + in_bytes || in_place(operation, rank)) return {};
+  return bad(operation, "the buffers overlap but are not in place; weft/operation.hpp says how in and out must lie");
+}
+
+}  // namespace
+
+Status check_call(const Operation& operation, int size) {
+  if (static_cast<unsigned>(operation.collective) >= kCollectives)
+    return Status(Code::InvalidArgument, "no such collective");
+  if (static_cast<unsigned>(operation.dtype) >= kDataTypes) return bad(operation, "no such data type");
+  if (operation.memory != MemoryKind::Host || operation.stream != nullptr) {
+    return Status(Code::Unsupported,
+                  fmt::format("{}: device buffers and streams need a build with CUDA and NCCL, which this is not; "
+                              "copy to host memory first",
+                              to_string(operation.collective)));
+  }
+  if (reduces(operation.collective) &&
+      (static_cast<unsigned>(operation.op) >= kReduceOps || !valid(operation.dtype, operation.op))) {
+    return bad(operation, fmt::format("{} is not defined for {}", to_string(operation.op), to_string(operation.dtype)));
+  }
+  if (has_root(operation.collective) && (operation.root < 0 || operation.root >= size)) {
+    return bad(operation, fmt::format("root {} is not a rank of this communicator of {}", operation.root, size));
+  }
+  const std::uint64_t limit = kMaxBytes / size_of(operation.dtype) / static_cast<std::uint64_t>(size);
+  if (operation.count > limit) {
+    return bad(operation, fmt::format("count {} is more than the {} elements that {} ranks can handle", operation.count,
+                                      limit, size));
+  }
+  return {};
+}
+
+Status check(const Operation& operation, int rank, int size) {
+  WEFT_TRY(check_call(operation, size));
+  const std::uint64_t element = size_of(operation.dtype);
+  const std::uint64_t in_bytes = input_count(operation, rank, size) * element;
+  const std::uint64_t out_bytes = output_count(operation, rank, size) * element;
+  if (in_bytes > 0 && operation.in == nullptr)
+    return bad(operation, fmt::format("in is null but rank {} has {} bytes to give", rank, in_bytes));
+  if (out_bytes > 0 && operation.out == nullptr) {
+    return bad(operation, fmt::format("out is null but rank {} receives {} bytes", rank, out_bytes));
+  }
+  if (in_bytes > 0 && out_bytes > 0) return check_overlap(operation, rank, in_bytes, out_bytes);
+  return {};
+}
+
+bool in_place(const Operation& operation, int rank) {
+  if (operation.in == nullptr || operation.out == nullptr || operation.count == 0) return false;
+  if (has_root(operation.collective) && operation.root != rank) return false;
+  const auto* out = static_cast<const std::byte*>(operation.out);
+  return operation.in == out + in_place_offset(operation, rank);
+}
+
+}  // namespace weft::comm

@@ -1,0 +1,123 @@
+// The public face: Communicator, Work and Plan forward to the state.
+#include "weft/communicator.hpp"
+
+#include "comm/check.hpp"
+#include "comm/communicator_state.hpp"
+#include "comm/create.hpp"
+
+namespace weft {
+
+Communicator::Communicator(std::unique_ptr<comm::CommunicatorState> state) : state_(std::move(state)) {}
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+Communicator::~Communicator() = default;
+
+Result<Communicator> Communicator::create(const Options& options) {
+  WEFT_TRY_ASSIGN(auto state, comm::create(options));
+  return Communicator(std::move(state));
+}
+
+int Communicator::rank() const { return state_->rank(); }
+int Communicator::size() const { return state_->size(); }
+Status Communicator::run(const Operation& operation) { return state_->run(operation); }
+
+Work Communicator::start(const Operation& operation) {
+  std::uint32_t ticket = 0;
+  Status status = state_->start(operation, &ticket);
+  if (!status.ok()) return Work(std::move(status));
+  return Work(state_.get(), ticket);
+}
+
+Result<Plan> Communicator::prepare(const Operation& operation) {
+  WEFT_TRY(comm::check_call(operation, size()));
+  WEFT_TRY(state_->prepare(operation));
+  WEFT_TRY_ASSIGN(Choice choice, state_->explain(operation));
+  return Plan(state_.get(), operation, std::move(choice));
+}
+
+Result<Choice> Communicator::explain(const Operation& operation) const {
+  WEFT_TRY(comm::check_call(operation, size()));
+  return state_->explain(operation);
+}
+
+Status Communicator::all_reduce(const void* in, void* out, std::uint64_t count, DataType dtype, ReduceOp op) {
+  return run(weft::all_reduce(in, out, count, dtype, op));
+}
+Status Communicator::all_gather(const void* in, void* out, std::uint64_t count, DataType dtype) {
+  return run(weft::all_gather(in, out, count, dtype));
+}
+Status Communicator::reduce_scatter(const void* in, void* out, std::uint64_t count, DataType dtype, ReduceOp op) {
+  return run(weft::reduce_scatter(in, out, count, dtype, op));
+}
+Status Communicator::all_to_all(const void* in, void* out, std::uint64_t count, DataType dtype) {
+  return run(weft::all_to_all(in, out, count, dtype));
+}
+Status Communicator::broadcast(const void* in, void* out, std::uint64_t count, DataType dtype, int root) {
+  return run(weft::broadcast(in, out, count, dtype, root));
+}
+Status Communicator::reduce(const void* in, void* out, std::uint64_t count, DataType dtype, ReduceOp op, int root) {
+  return run(weft::reduce(in, out, count, dtype, op, root));
+}
+Status Communicator::gather(const void* in, void* out, std::uint64_t count, DataType dtype, int root) {
+  return run(weft::gather(in, out, count, dtype, root));
+}
+Status Communicator::scatter(const void* in, void* out, std::uint64_t count, DataType dtype, int root) {
+  return run(weft::scatter(in, out, count, dtype, root));
+}
+Status Communicator::barrier() { return run(weft::barrier()); }
+
+Result<Communicator> Communicator::split(int color, int key) {
+  WEFT_TRY_ASSIGN(auto state, state_->split(color, key));
+  return Communicator(std::move(state));
+}
+
+void Communicator::abort(std::string_view reason) { state_->abort(reason); }
+Status Communicator::health() const { return state_->health(); }
+Status Communicator::close() { return state_->close(); }
+std::string_view Communicator::transport(int peer) const { return state_->transport(peer); }
+std::string_view Communicator::source() const { return state_->runtime().options().source; }
+
+Work::Work(Status failed) : failed_(std::move(failed)) {}
+
+Work::Work(Work&& other) noexcept
+    : communicator_(std::exchange(other.communicator_, nullptr)),
+      ticket_(other.ticket_),
+      failed_(std::move(other.failed_)) {}
+
+Work& Work::operator=(Work&& other) noexcept {
+  if (this != &other) {
+    static_cast<void>(wait().ok());
+    communicator_ = std::exchange(other.communicator_, nullptr);
+    ticket_ = other.ticket_;
+    failed_ = std::move(other.failed_);
+  }
+  return *this;
+}
+
+Work::~Work() { static_cast<void>(wait().ok()); }
+
+Status Work::wait() {
+  if (communicator_ != nullptr) failed_ = std::exchange(communicator_, nullptr)->wait(ticket_);
+  return failed_;
+}
+
+bool Work::test() { return communicator_ == nullptr || communicator_->test(ticket_); }
+
+Status Plan::run(const void* in, void* out) {
+  operation_.in = in;
+  operation_.out = out;
+  return communicator_->run(operation_);
+}
+
+Work Plan::start(const void* in, void* out) {
+  operation_.in = in;
+  operation_.out = out;
+  std::uint32_t ticket = 0;
+  Status status = communicator_->start(operation_, &ticket);
+  if (!status.ok()) return Work(std::move(status));
+  return Work(communicator_, ticket);
+}
+
+const Choice& Plan::choice() const { return choice_; }
+
+}  // namespace weft

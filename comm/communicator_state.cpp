@@ -1,0 +1,257 @@
+#include "comm/communicator_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "comm/call_code.hpp"
+#include "comm/check.hpp"
+#include "comm/patience.hpp"
+#include "comm/thread_work.hpp"
+
+namespace weft::comm {
+namespace {
+
+// Rounds that a blocking call tries before it waits by the book: most small operations end within them.
+constexpr int kEagerRounds = 1000;
+constexpr int kEagerRoundsShared = 2;
+
+// Longest message of a lane: small enough that a fused step overlaps its receive with its send.
+constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
+
+constexpr int kChannelBits = 8;
+constexpr int kCancelDeadlineMs = 2000;
+
+}  // namespace
+
+CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
+                                     std::unique_ptr<Planner> planner)
+    : runtime_(runtime), member_(key, std::move(members), rank), planner_(std::move(planner)) {
+  runtime_->control().add(member_);
+  const auto guard = runtime_->progress().guard();
+  runtime_->progress().add(*this);
+}
+
+Result<std::unique_ptr<CommunicatorState>> CommunicatorState::make(Runtime* runtime, CommunicatorKey key,
+                                                                   std::vector<int> members, int rank) {
+  std::vector<int> placement;
+  for (const int member : members) placement.push_back(runtime->placement()[static_cast<std::size_t>(member)]);
+  const Agreement& agreement = runtime->agreement();
+  WEFT_TRY_ASSIGN(auto planner, Planner::create(agreement.graph, placement, agreement.algorithms, agreement.channels));
+  return std::unique_ptr<CommunicatorState>(
+      new CommunicatorState(runtime, key, std::move(members), rank, std::move(planner)));
+}
+
+Result<std::unique_ptr<CommunicatorState>> CommunicatorState::root(std::unique_ptr<Runtime> runtime) {
+  std::vector<int> members(static_cast<std::size_t>(runtime->size()));
+  for (std::size_t rank = 0; rank < members.size(); ++rank) members[rank] = static_cast<int>(rank);
+  WEFT_TRY_ASSIGN(auto state, make(runtime.get(), {0, 0}, std::move(members), runtime->rank()));
+  state->owned_runtime_ = std::move(runtime);
+  return state;
+}
+
+CommunicatorState::~CommunicatorState() {
+  for (const auto& slot : slots_) {
+    // The outcome of an operation that nobody waited for is in health().
+    if (slot->operation.channels_left > 0) static_cast<void>(wait(slot->ticket).ok());
+  }
+  {
+    const auto guard = runtime_->progress().guard();
+    runtime_->progress().remove(*this);
+  }
+  runtime_->control().remove(member_);
+}
+
+// ---- the walk of a call
+// ------------------------------------------------------------------------------------------------------
+
+Status CommunicatorState::run(const Operation& operation) {
+  auto guard = runtime_->progress().guard();
+  Slot* slot = nullptr;
+  WEFT_TRY(begin(operation, &slot));
+  const int rounds = runtime_->oversubscribed() ? kEagerRoundsShared : kEagerRounds;
+  for (int round = 0; round < rounds; ++round) {
+    runtime_->poll();
+    engine_.advance();
+    if (slot->operation.channels_left == 0) return finish(*slot);
+    relax();
+  }
+  if (guard.owns_lock()) guard.unlock();
+  return wait(slot->ticket);
+}
+
+Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticket) {
+  const auto guard = runtime_->progress().guard();
+  Slot* slot = nullptr;
+  WEFT_TRY(begin(operation, &slot));
+  *ticket = slot->ticket;
+  runtime_->poll();
+  engine_.advance();
+  if (slot->operation.channels_left == 0) return {};
+  slot->listed = true;
+  enter_thread_work(this);
+  runtime_->progress().wake();
+  return {};
+}
+
+// Checks, plans and publishes the call, and hands it to the engine.
+Status CommunicatorState::begin(const Operation& operation, Slot** started) {
+  if (member_.faults.raised()) {
+    give_up();
+    return member_.faults.status();
+  }
+  WEFT_TRY(check(operation, rank(), size()));
+  const bool aliased = in_place(operation, rank());
+  BoundPlan* plan = plans_.find(PlanKey(operation, aliased));
+  if (plan == nullptr) {
+    WEFT_TRY_ASSIGN(plan, make_plan(operation, aliased));
+  }
+  Slot& slot = take_slot();
+  slot.record = {++sequence_, plan->call, operation.root, operation.count, plan->hash};
+  digest_ = (digest_ ^ plan->hash ^ plan->call) * 0x9e3779b97f4a7c15;
+  member_.history.publish(slot.record);
+  slot.operation.plan = plan;
+  slot.operation.in = static_cast<const std::byte*>(operation.in);
+  slot.operation.out = static_cast<std::byte*>(operation.out);
+  slot.operation.signature = {sequence_, plan->call, plan->hash};
+  engine_.start(slot.operation);
+  *started = &slot;
+  return {};
+}
+
+Result<BoundPlan*> CommunicatorState::make_plan(const Operation& operation, bool in_place) {
+  lane_error_ = Status();
+  WEFT_TRY_ASSIGN(auto plan, planner_->plan(operation, in_place, rank(), *this));
+  if (!lane_error_.ok()) {
+    runtime_->control().fail(member_, lane_error_);
+    return lane_error_;
+  }
+  WEFT_TRY(engine_.prepare(*plan));
+  const PlanKey key(operation, in_place);
+  BoundPlan* cached = plans_.insert(key, &plan);
+  if (cached == nullptr) {
+    return Status(
+        Code::ResourceExhausted,
+        fmt::format("too many different operations in flight; wait for some of them before starting another {}",
+                    to_string(operation.collective)));
+  }
+  return cached;
+}
+
+CommunicatorState::Slot& CommunicatorState::take_slot() {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.push_back(std::make_unique<Slot>());
+    slots_.back()->ticket = free_.back();
+  }
+  Slot& slot = *slots_[free_.back()];
+  free_.pop_back();
+  slot.listed = false;
+  slot.cancelled = false;
+  return slot;
+}
+
+// The outcome of an operation that is done; its slot is free again.
+Status CommunicatorState::finish(Slot& slot) {
+  if (slot.listed) leave_thread_work(this);
+  free_.push_back(slot.ticket);
+  return slot.cancelled ? member_.faults.status() : Status();
+}
+
+Status CommunicatorState::prepare(const Operation& operation) {
+  const auto guard = runtime_->progress().guard();
+  if (member_.faults.raised()) return member_.faults.status();
+  for (const bool in_place : {false, true}) {
+    if (plans_.find(PlanKey(operation, in_place)) != nullptr) continue;
+    WEFT_TRY(make_plan(operation, in_place).status());
+  }
+  return {};
+}
+
+// ---- waiting
+// -----------------------------------------------------------------------------------------------------------------
+
+bool CommunicatorState::drive() {
+  if (member_.faults.raised()) {
+    const bool was_given_up = given_up_;
+    give_up();
+    return !was_given_up;
+  }
+  runtime_->poll();
+  return engine_.advance();
+}
+
+bool CommunicatorState::drive_guarded() {
+  const auto guard = runtime_->progress().guard();
+  return drive();
+}
+
+Status CommunicatorState::wait(std::uint32_t ticket) {
+  Slot& slot = *slots_[ticket];
+  Patience patience(runtime_->oversubscribed());
+  next_ask_ms_ = 0;
+  for (;;) {
+    bool moved = false;
+    {
+      const auto guard = runtime_->progress().guard();
+      if (slot.operation.channels_left == 0) return finish(slot);
+      moved = drive();
+      if (slot.operation.channels_left == 0) return finish(slot);
+    }
+    if (other_thread_work(this)) moved = drive_thread_work() || moved;
+    if (moved) {
+      patience.reset();
+      next_ask_ms_ = 0;
+    } else if (patience.pause()) {
+      const auto guard = runtime_->progress().guard();
+      look_around(slot, patience.idle_ms());
+    }
+  }
+}
+
+bool CommunicatorState::test(std::uint32_t ticket) {
+  const auto guard = runtime_->progress().guard();
+  const Slot& slot = *slots_[ticket];
+  if (slot.operation.channels_left > 0) drive();
+  return slot.operation.channels_left == 0;
+}
+
+void CommunicatorState::give_up() {
+  if (given_up_) return;
+  given_up_ = true;
+  for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
+  engine_.cancel(kCancelDeadlineMs);
+}
+
+// ---- lanes
+// -------------------------------------------------------------------------------------------------------------------
+
+std::uint16_t CommunicatorState::lane(int peer, int channel) {
+  const auto index =
+      static_cast<std::size_t>(channel) * static_cast<std::size_t>(size()) + static_cast<std::size_t>(peer);
+  if (lanes_.size() <= index)
+    lanes_.resize((static_cast<std::size_t>(channel) + 1) * static_cast<std::size_t>(size()), kNoLane);
+  if (lanes_[index] != kNoLane) return lanes_[index];
+  const int root_rank = member_.root_rank(peer);
+  const auto number = std::uint64_t{member_.key().id} << kChannelBits | static_cast<std::uint64_t>(channel);
+  const Result<transports::Connection*> connection = runtime_->connection(root_rank);
+  Result<std::unique_ptr<transports::Endpoint>> endpoint =
+      connection.has_value() ? (*connection)->open_lane(number) : connection.error();
+  if (!endpoint.has_value()) {
+    if (lane_error_.ok())
+      lane_error_ =
+          std::move(endpoint).error().with_context(fmt::format("connecting rank {} to rank {}", rank(), peer));
+    return 0;
+  }
+  const std::size_t slice = std::min(kMaxSlice, runtime_->transport(root_rank)->max_message());
+  lanes_[index] = engine_.add_lane(std::move(*endpoint), peer, slice);
+  return lanes_[index];
+}
+
+std::uint32_t CommunicatorState::slices(std::uint16_t lane, std::uint64_t bytes) const {
+  if (lane >= engine_.lanes()) return 1;  // it could not be opened: the plan will not be used
+  return engine_.lane(lane).slices(bytes);
+}
+
+}  // namespace weft::comm

@@ -1,0 +1,97 @@
+// CommunicatorState: what a Communicator owns: its ranks, its engine, its plans and its first error.
+//
+// Reading order: run() -> begin() -> plan_for() (on a miss) -> Engine; wait() when it does not finish at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/control.hpp"
+#include "comm/engine.hpp"
+#include "comm/plan_cache.hpp"
+#include "comm/planner.hpp"
+#include "comm/runtime.hpp"
+#include "weft/communicator.hpp"
+
+namespace weft::comm {
+
+class CommunicatorState final : private LaneDirectory, private Progress::Driven {
+ public:
+  // Over all ranks of the runtime, which it owns.
+  static Result<std::unique_ptr<CommunicatorState>> root(std::unique_ptr<Runtime> runtime);
+  ~CommunicatorState() override;
+  CommunicatorState(const CommunicatorState&) = delete;
+  CommunicatorState& operator=(const CommunicatorState&) = delete;
+
+  int rank() const { return member_.rank(); }
+  int size() const { return member_.size(); }
+  const Runtime& runtime() const { return *runtime_; }
+  std::string_view transport(int peer) const { return runtime_->transport_name(member_.root_rank(peer)); }
+
+  Status run(const Operation& operation);
+  // On success *ticket names the operation until wait() returns its outcome.
+  Status start(const Operation& operation, std::uint32_t* ticket);
+  Status wait(std::uint32_t ticket);
+  bool test(std::uint32_t ticket);  // true: wait() returns at once
+  Status prepare(const Operation& operation);
+  Result<Choice> explain(const Operation& operation) const { return planner_->choose(operation); }
+
+  Result<std::unique_ptr<CommunicatorState>> split(int color, int key);
+  void abort(std::string_view reason);
+  Status health() const { return member_.faults.status(); }
+  Status close();
+
+  // One round over everything that is in flight here. True if anything moved. Under the progress guard.
+  bool drive() override;
+  bool drive_guarded();
+  bool in_flight() const override { return engine_.running() > 0; }
+
+ private:
+  CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
+                    std::unique_ptr<Planner> planner);
+  static Result<std::unique_ptr<CommunicatorState>> make(Runtime* runtime, CommunicatorKey key,
+                                                         std::vector<int> members, int rank);
+
+  // LaneDirectory
+  std::uint16_t lane(int peer, int channel) override;
+  std::uint32_t slices(std::uint16_t lane, std::uint64_t bytes) const override;
+
+  struct Slot {
+    ActiveOperation operation;
+    CallRecord record;
+    std::uint32_t ticket = 0;
+    bool listed = false;  // in the calling thread's work list
+    bool cancelled = false;
+  };
+
+  Status begin(const Operation& operation, Slot** slot);
+  Result<BoundPlan*> make_plan(const Operation& operation, bool in_place);
+  Slot& take_slot();
+  Status finish(Slot& slot);
+  void give_up();
+  void look_around(const Slot& slot, double idle_ms);
+  void look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms);
+  std::string where(const Slot& slot, const Blocked& blocked, double idle_ms) const;
+  Status compare_digests();
+  Status unread_message();
+
+  std::unique_ptr<Runtime> owned_runtime_;  // the root's; destroyed last
+  Runtime* runtime_;
+  Member member_;
+  std::unique_ptr<Planner> planner_;
+  Engine engine_;
+  PlanCache plans_;
+  std::uint32_t sequence_ = 0;
+  std::uint64_t digest_ = 0;                  // of all calls so far
+  std::vector<std::unique_ptr<Slot>> slots_;  // by ticket
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint16_t> lanes_;  // by channel * size + peer; kNoLane: not opened
+  Status lane_error_;                 // of the last lane() that failed
+  bool given_up_ = false;             // the engine was cancelled after a fault
+  double next_ask_ms_ = 0;
+};
+
+}  // namespace weft::comm

@@ -1,0 +1,189 @@
+#include "comm/control.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::comm {
+namespace {
+
+constexpr std::size_t kMaxFarewells = 1024;
+
+// Both calls, lower rank first, so that every rank reads the same sentence.
+Status mismatch(int rank, const CallRecord& call, int other, const CallRecord& other_call) {
+  const bool same_call = call.call == other_call.call && call.count == other_call.count && call.root == other_call.root;
+  const std::string first = fmt::format("rank {} called {}", rank, describe(call));
+  const std::string second = fmt::format("rank {} called {}", other, describe(other_call));
+  std::string text = rank < other ? first + ", " + second : second + ", " + first;
+  text += same_call
+              ? " but they chose different schedules: their settings or libraries differ; run the same Weft everywhere"
+              : "; all ranks must make the same calls in the same order";
+  return Status(Code::Mismatch, std::move(text), other);
+}
+
+ControlMessage message_to(const Member& member, ControlKind kind) {
+  ControlMessage message;
+  message.kind = kind;
+  message.communicator = member.key();
+  return message;
+}
+
+ControlMessage failure(const Member& member, const Status& status) {
+  ControlMessage message = message_to(member, ControlKind::Fail);
+  message.code = status.code();
+  message.peer = status.peer();
+  message.text = std::string(status.message());
+  return message;
+}
+
+void to_all_others(const Member& member, const ControlMessage& message,
+                   std::vector<std::pair<int, ControlMessage>>* out) {
+  for (int peer = 0; peer < member.size(); ++peer) {
+    if (peer != member.rank()) out->emplace_back(member.root_rank(peer), message);
+  }
+}
+
+}  // namespace
+
+Member::Member(CommunicatorKey key, std::vector<int> members, int rank)
+    : key_(key), members_(std::move(members)), rank_(rank) {}
+
+int Member::rank_of(int root_rank) const {
+  const auto found = std::find(members_.begin(), members_.end(), root_rank);
+  return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
+}
+
+std::optional<CallRecord> Member::reported(int rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = reported_.find(rank);
+  if (found == reported_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool Member::has_left(int rank) const {
+  const std::lock_guard lock(mutex_);
+  return left_.contains(rank);
+}
+
+Control::Control(transports::Store& store) : store_(store) {
+  store_.listen({.died = [this](int rank) { on_death(rank); },
+                 .message = [this](int from, std::string_view bytes) { on_message(from, bytes); }});
+}
+
+Control::~Control() { store_.listen({}); }
+
+void Control::add(Member& member) {
+  const std::lock_guard lock(mutex_);
+  members_.emplace(member.key(), &member);
+}
+
+void Control::remove(Member& member) {
+  ControlMessage farewell = message_to(member, ControlKind::Left);
+  if (const auto last = member.history.find(member.history.latest())) farewell.calls.push_back(*last);
+  // Who was not there yet when the communicator failed must learn of that, not of a farewell.
+  if (member.faults.raised()) farewell = failure(member, member.faults.status());
+  {
+    const std::lock_guard lock(mutex_);
+    members_.erase(member.key());
+    if (farewells_.size() == kMaxFarewells) farewells_.erase(farewells_.begin());
+    farewells_.emplace(member.key(), farewell);
+  }
+  Outbox out;
+  to_all_others(member, farewell, &out);
+  send(out);
+}
+
+void Control::ask(Member& member, int peer) {
+  ControlMessage question = message_to(member, ControlKind::Ask);
+  const std::uint32_t latest = member.history.latest();
+  const std::uint32_t first = latest < kMaxAskedCalls ? 1 : latest - kMaxAskedCalls + 1;
+  for (std::uint32_t sequence = first; sequence <= latest; ++sequence) {
+    if (const auto record = member.history.find(sequence)) question.calls.push_back(*record);
+  }
+  send({{member.root_rank(peer), std::move(question)}});
+}
+
+void Control::fail(Member& member, const Status& status) {
+  Outbox out;
+  {
+    const std::lock_guard lock(mutex_);
+    raise_everywhere(member, status, &out);
+  }
+  send(out);
+}
+
+void Control::raise_everywhere(Member& member, const Status& status, Outbox* out) {
+  if (!member.faults.raise(status)) return;
+  to_all_others(member, failure(member, status), out);
+}
+
+void Control::send(const Outbox& out) {
+  // A rank that cannot be told any more is dead or gone, and the store reports that by itself.
+  for (const auto& [root_rank, message] : out) static_cast<void>(store_.send(root_rank, encode(message)).ok());
+}
+
+void Control::on_message(int from, std::string_view bytes) {
+  const Result<ControlMessage> message = decode(bytes);
+  if (!message.has_value()) return;
+  Outbox out;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = members_.find(message->communicator);
+    if (found == members_.end()) {
+      const auto farewell = farewells_.find(message->communicator);
+      if (farewell != farewells_.end() && message->kind == ControlKind::Ask) out.emplace_back(from, farewell->second);
+    } else if (const int rank = found->second->rank_of(from); rank >= 0) {
+      handle(*found->second, rank, *message, &out);
+    }
+  }
+  send(out);
+}
+
+void Control::handle(Member& member, int from, const ControlMessage& message, Outbox* out) {
+  switch (message.kind) {
+    case ControlKind::Ask:
+      answer(member, from, message, out);
+      break;
+    case ControlKind::Fail:
+      member.faults.raise(Status(message.code, message.text, message.peer));
+      break;
+    case ControlKind::Report:
+    case ControlKind::Left: {
+      const std::lock_guard state(member.mutex_);
+      if (!message.calls.empty()) member.reported_[from] = message.calls.back();
+      if (message.kind == ControlKind::Left) member.left_.insert(from);
+      break;
+    }
+  }
+}
+
+void Control::answer(Member& member, int from, const ControlMessage& question, Outbox* out) {
+  if (member.faults.raised()) {
+    out->emplace_back(member.root_rank(from), failure(member, member.faults.status()));
+    return;
+  }
+  for (const CallRecord& theirs : question.calls) {
+    const auto mine = member.history.find(theirs.sequence);
+    if (mine && *mine != theirs) {
+      raise_everywhere(member, mismatch(member.rank(), *mine, from, theirs), out);
+      return;
+    }
+  }
+  ControlMessage report = message_to(member, ControlKind::Report);
+  if (const auto last = member.history.find(member.history.latest())) report.calls.push_back(*last);
+  out->emplace_back(member.root_rank(from), std::move(report));
+}
+
+void Control::on_death(int root_rank) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, member] : members_) {
+    const int rank = member->rank_of(root_rank);
+    if (rank < 0) continue;
+    member->faults.raise(Status(
+        Code::PeerLost,
+        fmt::format("rank {} died; restart the job, or let the ranks that are left make a new communicator", rank),
+        rank));
+  }
+}
+
+}  // namespace weft::comm

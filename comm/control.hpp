@@ -1,0 +1,89 @@
+// Control: what a process hears from the others outside the data path, and what it makes of it.
+//
+// The store's control thread calls in at any time, also while this process computes: that is how a rank that is in no
+// call can still say what it called, and how everybody learns at once who died. See
+// docs/decisions/0001-control-thread.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "comm/call_record.hpp"
+#include "comm/control_message.hpp"
+#include "comm/faults.hpp"
+#include "transports/store/store.hpp"
+
+namespace weft::comm {
+
+// What the control thread may touch of a communicator.
+class Member final {
+ public:
+  Member(CommunicatorKey key, std::vector<int> members, int rank);
+
+  const CommunicatorKey& key() const { return key_; }
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(members_.size()); }
+  int root_rank(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+  int rank_of(int root_rank) const;  // -1 if it is no member
+
+  Faults faults;
+  CallHistory history;
+
+  // The last call that a peer reported, if it ever did; and whether it has left.
+  std::optional<CallRecord> reported(int rank) const;
+  bool has_left(int rank) const;
+
+ private:
+  friend class Control;
+  CommunicatorKey key_;
+  std::vector<int> members_;  // root ranks by rank
+  int rank_;
+  mutable std::mutex mutex_;
+  std::map<int, CallRecord> reported_;
+  std::set<int> left_;
+};
+
+class Control final {
+ public:
+  explicit Control(transports::Store& store);
+  ~Control();
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+  // A member is known between add and remove; after remove() no callback touches it.
+  void add(Member& member);
+  void remove(Member& member);  // tells the others that this rank has left
+
+  // Asks a peer whether its calls agree with this rank's latest ones. A contradiction comes back as a fault on all
+  // ranks.
+  void ask(Member& member, int peer);
+  // Raises here and tells all other members.
+  void fail(Member& member, const Status& status);
+
+ private:
+  // Messages to send once the lock is released: a store may deliver at once, on this thread, to a Control that then
+  // locks.
+  using Outbox = std::vector<std::pair<int, ControlMessage>>;  // by root rank
+
+  void on_message(int from, std::string_view bytes);
+  void on_death(int root_rank);
+  void handle(Member& member, int from, const ControlMessage& message, Outbox* out);
+  void answer(Member& member, int from, const ControlMessage& question, Outbox* out);
+  void raise_everywhere(Member& member, const Status& status, Outbox* out);
+  void send(const Outbox& out);
+
+  transports::Store& store_;
+  std::mutex mutex_;
+  std::map<CommunicatorKey, Member*> members_;
+  // Farewells of communicators that were removed here, for peers that had not made theirs when it was said. The oldest
+  // are forgotten.
+  std::map<CommunicatorKey, ControlMessage> farewells_;
+};
+
+}  // namespace weft::comm

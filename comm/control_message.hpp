@@ -1,0 +1,48 @@
+// What ranks tell each other outside the data path, over the store: questions about calls, errors, farewells.
+//
+// Encoded by hand, little endian, with a version; decode() accepts any bytes.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/call_record.hpp"
+#include "weft/status.hpp"
+
+namespace weft::comm {
+
+// Names a communicator across processes: groups made by one split share the id but not their first member.
+struct CommunicatorKey {
+  std::uint32_t id = 0;
+  std::int32_t leader = 0;  // rank in the root communicator of the group's rank 0
+
+  auto operator<=>(const CommunicatorKey&) const = default;
+};
+
+enum class ControlKind : std::uint8_t {
+  Ask = 1,     // these are my latest calls; do yours agree?
+  Report = 2,  // the answer to an Ask that found no contradiction: my latest call
+  Fail = 3,    // an error that ends the communicator everywhere
+  Left = 4,    // I have destroyed the communicator
+};
+
+inline constexpr std::uint32_t kMaxAskedCalls = 16;
+
+struct ControlMessage {
+  ControlKind kind = ControlKind::Ask;
+  CommunicatorKey communicator;
+  std::vector<CallRecord> calls;  // Ask: up to kMaxAskedCalls, oldest first; Report, Left: none or one
+  Code code = Code::Ok;           // Fail
+  std::int32_t peer = -1;         // Fail: Status::peer()
+  std::string text;               // Fail: Status::message()
+
+  bool operator==(const ControlMessage&) const = default;
+};
+
+std::string encode(const ControlMessage& message);
+Result<ControlMessage> decode(std::string_view bytes);
+
+}  // namespace weft::comm

@@ -1,0 +1,48 @@
+#include "comm/create.hpp"
+
+#include <fmt/format.h>
+
+#include "transports/transports.hpp"
+
+namespace weft::comm {
+namespace {
+
+Status check(const Options& options) {
+  if (options.size < 1) {
+    return Status(
+        Code::InvalidArgument,
+        fmt::format("Options::size is {}; set rank and size, or use Options::from_environment()", options.size));
+  }
+  if (options.rank < 0 || options.rank >= options.size) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("Options::rank {} is not one of {} ranks", options.rank, options.size));
+  }
+  if (options.timeout_ms < 1)
+    return Status(Code::InvalidArgument,
+                  fmt::format("Options::timeout_ms is {}; it must be at least 1", options.timeout_ms));
+  if (options.size > 1 && options.rendezvous_host.empty()) {
+    return Status(Code::InvalidArgument,
+                  "Options::rendezvous_host is empty; set it to where rank 0 listens (WEFT_RENDEZVOUS=host:port)");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CommunicatorState>> create(const Options& options) {
+  WEFT_TRY(check(options));
+  RuntimeParts parts;
+  parts.options = options;
+  if (options.size == 1) {
+    // One rank needs nobody: no socket, no thread.
+    parts.hub = transports::LocalStoreHub::create(1);
+    parts.store = parts.hub->store(0);
+  } else {
+    WEFT_TRY_ASSIGN(parts.transports, transports::make_transports(options));
+    WEFT_TRY_ASSIGN(parts.store, transports::connect_store(options));
+  }
+  WEFT_TRY_ASSIGN(auto runtime, Runtime::create(std::move(parts)));
+  return CommunicatorState::root(std::move(runtime));
+}
+
+}  // namespace weft::comm

@@ -1,0 +1,38 @@
+// Planner: from a call to a plan: choose, build, prove, bind. The set-up path of an operation that was not seen before.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "algorithms/selector.hpp"
+#include "comm/bound_plan.hpp"
+#include "weft/choice.hpp"
+#include "weft/graph.hpp"
+#include "weft/group.hpp"
+#include "weft/operation.hpp"
+
+namespace weft::comm {
+
+class Planner final {
+ public:
+  static Result<std::unique_ptr<Planner>> create(const topology::Graph& graph, const std::vector<int>& placement,
+                                                 const std::string& overrides, int channels);
+
+  // Pure: equal on all ranks.
+  Result<Choice> choose(const Operation& operation);
+  // The plan of `rank`. Its schedule is proved the first time; one that fails the proof is Internal and does not run.
+  Result<std::unique_ptr<BoundPlan>> plan(const Operation& operation, bool in_place, int rank, LaneDirectory& lanes);
+
+ private:
+  Planner(algorithms::Overrides overrides, algorithms::CostModel model)
+      : overrides_(std::move(overrides)), model_(std::move(model)) {}
+  Result<Schedule> proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank);
+
+  algorithms::Overrides overrides_;
+  algorithms::CostModel model_;
+  std::set<std::tuple<Collective, std::string, int, int, bool>> proved_;  // algorithm, replicas, root, in place
+};
+
+}  // namespace weft::comm

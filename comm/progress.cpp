@@ -1,0 +1,56 @@
+#include "comm/progress.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace weft::comm {
+
+Progress::Progress(bool enabled) : enabled_(enabled) {
+  if (enabled_) thread_ = std::thread([this] { run(); });
+}
+
+Progress::~Progress() {
+  if (!enabled_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wakeup_.notify_one();
+  thread_.join();
+}
+
+void Progress::remove(Driven& driven) {
+  driven_.erase(std::remove(driven_.begin(), driven_.end(), &driven), driven_.end());
+}
+
+bool Progress::any_in_flight() const {
+  return std::any_of(driven_.begin(), driven_.end(), [](const Driven* driven) { return driven->in_flight(); });
+}
+
+void Progress::run() {
+  // Rounds without movement before the helper naps between rounds: it must not take a core from those that compute.
+  constexpr int kEagerRounds = 64;
+  std::unique_lock lock(mutex_);
+  int idle = 0;
+  while (!stopping_) {
+    if (!any_in_flight()) {
+      wakeup_.wait(lock, [this] { return stopping_ || any_in_flight(); });
+      idle = 0;
+      continue;
+    }
+    bool moved = false;
+    for (Driven* driven : driven_) moved = (driven->in_flight() && driven->drive()) || moved;
+    idle = moved ? 0 : idle + 1;
+    lock.unlock();
+    if (idle < kEagerRounds) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace weft::comm

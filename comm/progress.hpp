@@ -1,0 +1,53 @@
+// Progress: the optional helper thread of a root communicator. It drives operations in flight while their owner
+// computes, and sleeps when there are none.
+//
+// One owner drives an engine at a time: with the helper on, whoever touches an engine holds the lock. With it off there
+// is no lock.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace weft::comm {
+
+class Progress final {
+ public:
+  // Something the helper can drive: a communicator.
+  class Driven {
+   public:
+    virtual ~Driven() = default;
+    virtual bool drive() = 0;  // one round; true if anything moved
+    virtual bool in_flight() const = 0;
+  };
+
+  explicit Progress(bool enabled);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  using Guard = std::unique_lock<std::mutex>;
+  Guard guard() { return enabled_ ? Guard(mutex_) : Guard(); }
+  bool enabled() const { return enabled_; }
+
+  // Under the guard.
+  void add(Driven& driven) { driven_.push_back(&driven); }
+  void remove(Driven& driven);
+  void wake() {
+    if (enabled_) wakeup_.notify_one();
+  }
+
+ private:
+  void run();
+  bool any_in_flight() const;
+
+  bool enabled_;
+  bool stopping_ = false;
+  std::mutex mutex_;
+  std::condition_variable wakeup_;
+  std::vector<Driven*> driven_;
+  std::thread thread_;
+};
+
+}  // namespace weft::comm

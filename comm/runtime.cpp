@@ -1,0 +1,62 @@
+#include "comm/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::comm {
+
+Result<std::unique_ptr<Runtime>> Runtime::create(RuntimeParts parts) {
+  WEFT_TRY_ASSIGN(Agreement agreement, agree(*parts.store, parts.options, parts.transports, parts.graph));
+  return std::unique_ptr<Runtime>(new Runtime(std::move(parts), std::move(agreement)));
+}
+
+Runtime::Runtime(RuntimeParts parts, Agreement agreement)
+    : parts_(std::move(parts)),
+      agreement_(std::move(agreement)),
+      placement_(place_on_cores(agreement_)),
+      connections_(static_cast<std::size_t>(parts_.store->size())),
+      control_(std::make_unique<Control>(*parts_.store)),
+      progress_(parts_.options.progress_thread) {}
+
+bool Runtime::oversubscribed() const {
+  const int host = agreement_.ranks[static_cast<std::size_t>(rank())].host;
+  return agreement_.oversubscribed[static_cast<std::size_t>(host)];
+}
+
+std::string_view Runtime::transport_name(int root_rank) const {
+  if (root_rank == rank()) return "self";
+  const std::string name = agreement_.transport(rank(), root_rank);
+  for (const std::string& known : agreement_.transports) {
+    if (known == name) return known;
+  }
+  return "none";
+}
+
+transports::Transport* Runtime::transport(int root_rank) {
+  const std::string_view name = transport_name(root_rank);
+  for (const auto& transport : parts_.transports) {
+    if (transport->name() == name) return transport.get();
+  }
+  return nullptr;
+}
+
+Result<transports::Connection*> Runtime::connection(int root_rank) {
+  auto& connection = connections_[static_cast<std::size_t>(root_rank)];
+  if (connection != nullptr) return connection.get();
+  transports::Transport* const transport = this->transport(root_rank);
+  if (transport == nullptr) {
+    return Status(
+        Code::Unsupported,
+        fmt::format("no transport reaches rank {} from rank {}; allowed are {}. Set WEFT_TRANSPORTS to allow others",
+                    root_rank, rank(), fmt::join(agreement_.transports, ", ")));
+  }
+  const std::string& address =
+      agreement_.ranks[static_cast<std::size_t>(root_rank)].addresses.at(std::string(transport->name()));
+  WEFT_TRY_ASSIGN(connection, transport->connect(rank(), root_rank, address, parts_.options.timeout_ms));
+  if (!transport->passive() && std::find(polled_.begin(), polled_.end(), transport) == polled_.end())
+    polled_.push_back(transport);
+  return connection.get();
+}
+
+}  // namespace weft::comm

@@ -1,0 +1,68 @@
+// Runtime: what a root communicator and all that is split from it share in one process: the store, the transports, one
+// connection per peer process, and what the ranks agreed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "comm/agreement.hpp"
+#include "comm/control.hpp"
+#include "comm/progress.hpp"
+#include "transports/store/store.hpp"
+#include "transports/transport.hpp"
+#include "weft/options.hpp"
+
+namespace weft::comm {
+
+// What a runtime is made of. Processes fill it from the environment, tests with the parts for threads.
+struct RuntimeParts {
+  Options options;
+  std::unique_ptr<transports::LocalStoreHub> hub;  // of a store that needs one; may be null
+  std::unique_ptr<transports::Store> store;
+  std::vector<std::unique_ptr<transports::Transport>> transports;  // in order of preference
+  const topology::Graph* graph = nullptr;                          // used instead of probing, if not null
+};
+
+class Runtime final {
+ public:
+  // Collective over the store's ranks.
+  static Result<std::unique_ptr<Runtime>> create(RuntimeParts parts);
+
+  int rank() const { return parts_.store->rank(); }
+  int size() const { return parts_.store->size(); }
+  const Options& options() const { return parts_.options; }
+  const Agreement& agreement() const { return agreement_; }
+  const std::vector<int>& placement() const { return placement_; }
+  bool oversubscribed() const;
+  Control& control() { return *control_; }
+  Progress& progress() { return progress_; }
+
+  // The connection to that rank, made on first use; and the transport that carries it ("self" for this rank).
+  Result<transports::Connection*> connection(int root_rank);
+  transports::Transport* transport(int root_rank);
+  std::string_view transport_name(int root_rank) const;
+
+  // Moves along the transports that need it.
+  void poll() {
+    for (transports::Transport* transport : polled_) transport->poll();
+  }
+
+  // Communicator ids: every rank keeps the next one it has not seen in use.
+  std::uint32_t next_id = 1;
+
+ private:
+  Runtime(RuntimeParts parts, Agreement agreement);
+
+  RuntimeParts parts_;
+  Agreement agreement_;
+  std::vector<int> placement_;
+  std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
+  std::vector<transports::Transport*> polled_;
+  std::unique_ptr<Control> control_;
+  Progress progress_;
+};
+
+}  // namespace weft::comm

@@ -1,0 +1,111 @@
+// Splitting a communicator, ending it, and checking at the end that nothing is left over.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "comm/communicator_state.hpp"
+#include "comm/patience.hpp"
+
+namespace weft::comm {
+namespace {
+
+// What every rank brings to a split.
+struct SplitEntry {
+  std::int32_t color;
+  std::int32_t key;
+  std::int32_t next_id;
+};
+constexpr std::uint64_t kSplitWords = sizeof(SplitEntry) / sizeof(std::int32_t);
+
+// How long close() waits for the peer that differs to say what it called.
+constexpr double kVerdictMs = 1000;
+
+}  // namespace
+
+Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split(int color, int key) {
+  const SplitEntry own{color, key, static_cast<std::int32_t>(runtime_->next_id)};
+  std::vector<SplitEntry> entries(static_cast<std::size_t>(size()));
+  WEFT_TRY(run(all_gather(&own, entries.data(), kSplitWords, DataType::Int32)));
+
+  std::int32_t id = 0;
+  for (const SplitEntry& entry : entries) id = std::max(id, entry.next_id);
+  runtime_->next_id = static_cast<std::uint32_t>(id) + 1;
+  std::vector<int> ranks;
+  for (int rank = 0; rank < size(); ++rank) {
+    const bool joins = color < 0 ? rank == this->rank() : entries[static_cast<std::size_t>(rank)].color == color;
+    if (joins) ranks.push_back(rank);
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+    return entries[static_cast<std::size_t>(a)].key < entries[static_cast<std::size_t>(b)].key;
+  });
+  const auto own_rank = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank()) - ranks.begin());
+  std::vector<int> members;
+  for (const int rank : ranks) members.push_back(member_.root_rank(rank));
+  const CommunicatorKey child{static_cast<std::uint32_t>(id), members.front()};
+  return make(runtime_, child, std::move(members), own_rank);
+}
+
+void CommunicatorState::abort(std::string_view reason) {
+  runtime_->control().fail(
+      member_, Status(Code::Aborted, fmt::format("rank {} aborted the communicator: {}", rank(), reason), rank()));
+}
+
+// A message that no call of this rank asked for.
+Status CommunicatorState::unread_message() {
+  for (std::uint16_t index = 0; index < engine_.lanes(); ++index) {
+    transports::Unexpected found;
+    if (!engine_.lane(index).endpoint().peek(&found)) continue;
+    const CallRecord theirs{found.signature.sequence, found.signature.call, 0, 0, found.signature.hash};
+    const int peer = engine_.lane(index).peer();
+    const auto mine = member_.history.find(theirs.sequence);
+    return Status(Code::Mismatch,
+                  fmt::format("rank {} sent {} bytes for {} that rank {} never took{}; all ranks must make the same "
+                              "calls in the same order",
+                              peer, found.bytes, describe_kind(theirs), rank(),
+                              mine ? fmt::format(": it called {}", describe(*mine)) : std::string()),
+                  peer);
+  }
+  return {};
+}
+
+Status CommunicatorState::compare_digests() {
+  const std::array<std::uint64_t, 2> own{sequence_, digest_};
+  std::vector<std::array<std::uint64_t, 2>> all(static_cast<std::size_t>(size()));
+  WEFT_TRY(run(all_gather(own.data(), all.data(), own.size(), DataType::UInt64)));
+  for (int peer = 0; peer < size(); ++peer) {
+    if (all[static_cast<std::size_t>(peer)] == own) continue;
+    runtime_->control().ask(member_, peer);
+    Patience patience(true);
+    while (!member_.faults.raised() && patience.idle_ms() < kVerdictMs) patience.pause();
+    runtime_->control().fail(
+        member_,
+        Status(
+            Code::Mismatch,
+            fmt::format(
+                "ranks {} and {} made different calls, too long ago to say which; all ranks must make the same calls "
+                "in the same order",
+                std::min(rank(), peer), std::max(rank(), peer)),
+            peer));
+    return member_.faults.status();
+  }
+  return {};
+}
+
+Status CommunicatorState::close() {
+  WEFT_TRY(member_.faults.status());
+  for (const auto& slot : slots_) {
+    if (slot->operation.channels_left > 0) {
+      return Status(Code::InvalidArgument,
+                    fmt::format("close: {} is still in flight; wait for it first", describe(slot->record)));
+    }
+  }
+  WEFT_TRY(compare_digests());
+  if (Status unread = unread_message(); !unread.ok()) {
+    runtime_->control().fail(member_, unread);
+    return member_.faults.status();
+  }
+  return {};
+}
+
+}  // namespace weft::comm

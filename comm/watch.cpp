@@ -1,0 +1,93 @@
+// What a wait does when nothing has moved for a while: find out who is late, who is dead, and whether the calls match
+// at all.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "comm/communicator_state.hpp"
+
+namespace weft::comm {
+namespace {
+
+// Contradicting calls are found by asking the peers that this rank waits for. They are asked early, because an error
+// within 100 ms is promised, then ever more rarely, because a long wait is usually a slow rank.
+constexpr double kFirstAskMs = 2;
+constexpr double kAskGrowth = 2;
+constexpr double kLongestAskMs = 1000;
+// A message that is not the expected one, or a peer that left, is an error of its own if asking has not explained it by
+// now.
+constexpr double kGraceMs = 60;
+// The farewell of a peer goes another way than its last messages and may overtake them.
+constexpr double kFarewellGraceMs = 1000;
+
+}  // namespace
+
+void CommunicatorState::look_around(const Slot& slot, double idle_ms) {
+  if (member_.faults.raised()) return;
+  std::vector<Blocked> blocked;
+  engine_.blocked(&blocked);
+  const bool ask = idle_ms >= kFirstAskMs && idle_ms >= next_ask_ms_;
+  for (const Blocked& entry : blocked) {
+    if (entry.peer < 0) continue;
+    if (ask) runtime_->control().ask(member_, entry.peer);
+    look_at_lane(slot, entry, idle_ms);
+    if (member_.faults.raised()) return;
+  }
+  if (ask) next_ask_ms_ = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
+  if (idle_ms > runtime_->options().timeout_ms) {
+    const Blocked front = blocked.empty() ? Blocked() : blocked.front();
+    runtime_->control().fail(
+        member_, Status(Code::Timeout, where(slot, front, idle_ms) + ". Set WEFT_TIMEOUT to wait longer", front.peer));
+  }
+}
+
+void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms) {
+  transports::Endpoint& endpoint = engine_.lane(blocked.lane).endpoint();
+  if (Status failure = endpoint.failure(); !failure.ok()) {
+    // The store names the dead by itself, and in better words: give it a moment. What came before the end is still
+    // taken.
+    if ((idle_ms < kGraceMs && failure.code() == Code::PeerLost) || engine_.advance()) return;
+    runtime_->control().fail(
+        member_,
+        Status(failure.code(), fmt::format("{}: {}", where(slot, blocked, idle_ms), failure.message()), blocked.peer));
+    return;
+  }
+  if (idle_ms < kGraceMs) return;
+  transports::Unexpected found;
+  if (endpoint.unexpected(&found)) {
+    const CallRecord theirs{found.signature.sequence, found.signature.call, 0, 0, found.signature.hash};
+    runtime_->control().fail(
+        member_,
+        Status(Code::Mismatch,
+               fmt::format(
+                   "rank {} called {}, but a message of {} bytes from rank {}'s {} is in the way; all ranks must make "
+                   "the same calls in the same order",
+                   rank(), describe(slot.record), found.bytes, blocked.peer, describe_kind(theirs)),
+               blocked.peer));
+    return;
+  }
+  if (idle_ms > kFarewellGraceMs && member_.has_left(blocked.peer) && !blocked.sending && !engine_.advance()) {
+    const auto last = member_.reported(blocked.peer);
+    runtime_->control().fail(member_, Status(Code::PeerLost,
+                                             fmt::format("{}, but rank {} has destroyed its communicator after {}",
+                                                         where(slot, blocked, idle_ms), blocked.peer,
+                                                         last ? describe(*last) : "no call at all"),
+                                             blocked.peer));
+  }
+}
+
+// "all_reduce #42 of 100 float32, sum (ring, step 5/14): rank 3 waited 30 s for rank 2 over shm; rank 2 last reported
+// all_reduce #41"
+std::string CommunicatorState::where(const Slot& slot, const Blocked& blocked, double idle_ms) const {
+  const std::string call = fmt::format("{} ({}, step {}/{})", describe(slot.record),
+                                       slot.operation.plan->choice.winner().algorithm, blocked.step + 1, blocked.steps);
+  if (blocked.peer < 0) return fmt::format("{}: rank {} waited {:.3g} s", call, rank(), idle_ms / 1000);
+  std::string text = fmt::format("{}: rank {} waited {:.3g} s for rank {} over {}", call, rank(), idle_ms / 1000,
+                                 blocked.peer, transport(blocked.peer));
+  const auto last = member_.reported(blocked.peer);
+  text += last ? fmt::format("; rank {} last reported {}", blocked.peer, describe(*last))
+               : fmt::format("; rank {} has reported no call", blocked.peer);
+  return text;
+}
+
+}  // namespace weft::comm

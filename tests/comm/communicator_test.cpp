@@ -1,0 +1,219 @@
+// The contract of a communicator, its Works and what is split from it, with threads as ranks.
+#include "weft/communicator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <numeric>
+
+#include "tests/comm/support/thread_ranks.hpp"
+
+namespace weft::comm {
+namespace {
+
+testing::JobOptions local_job() {
+  testing::JobOptions job;
+  job.options.timeout_ms = 20'000;
+  return job;
+}
+
+TEST(Communicator, without_a_launcher_there_is_one_rank) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value()) << communicator.status().to_string();
+  const double in = 3;
+  double out = 0;
+  ASSERT_TRUE(communicator->all_reduce(&in, &out, 1, DataType::Float64).ok());
+  EXPECT_EQ(out, 3);
+  EXPECT_TRUE(communicator->barrier().ok());
+  EXPECT_EQ(communicator->transport(0), "self");
+}
+
+TEST(Communicator, bad_arguments_are_named_and_nothing_is_lost) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value());
+  float value = 1;
+  const Status null = communicator->all_reduce(nullptr, &value, 1, DataType::Float32);
+  EXPECT_EQ(null.code(), Code::InvalidArgument);
+  EXPECT_NE(null.message().find("in is null"), std::string_view::npos) << null.message();
+  EXPECT_EQ(communicator->all_reduce(&value, &value, 1, DataType::Float32, ReduceOp::BitAnd).code(),
+            Code::InvalidArgument);
+  EXPECT_EQ(communicator->broadcast(&value, &value, 1, DataType::Float32, 1).code(), Code::InvalidArgument);
+  EXPECT_EQ(communicator->all_reduce(&value, &value, ~std::uint64_t{0}, DataType::Float32).code(),
+            Code::InvalidArgument);
+  float two[2] = {1, 2};
+  EXPECT_EQ(communicator->all_reduce(two, two + 1, 2, DataType::Float32).code(), Code::InvalidArgument);
+  EXPECT_TRUE(communicator->all_reduce(&value, &value, 1, DataType::Float32).ok());
+  EXPECT_EQ(value, 1);
+}
+
+TEST(Communicator, options_that_make_no_sense_are_refused) {
+  Options options;
+  EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);
+  options.size = 2;
+  options.rank = 2;
+  EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);
+  options.rank = 0;
+  EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);  // nowhere to meet
+}
+
+TEST(Communicator, operations_in_flight_end_in_any_order_of_waiting) {
+  testing::run_job(3, local_job(), [](CommunicatorState& communicator) {
+    constexpr int kWorks = 200;
+    std::vector<std::int32_t> in(kWorks), out(kWorks);
+    std::iota(in.begin(), in.end(), 1);
+    std::vector<std::uint32_t> tickets(kWorks);
+    for (int i = 0; i < kWorks; ++i) {
+      ASSERT_TRUE(communicator.start(all_reduce(&in[i], &out[i], 1, DataType::Int32), &tickets[i]).ok());
+    }
+    for (int i = kWorks; i-- > 0;) ASSERT_TRUE(communicator.wait(tickets[i]).ok());
+    for (int i = 0; i < kWorks; ++i) EXPECT_EQ(out[i], 3 * (i + 1));
+  });
+}
+
+TEST(Communicator, any_wait_advances_all_that_its_thread_has_in_flight) {
+  // Rank 0 starts on A, then blocks on B; rank 1 blocks on A first.
+  testing::run_job(2, local_job(), [](CommunicatorState& a) {
+    auto b = a.split(0, 0);
+    ASSERT_TRUE(b.has_value()) << b.status().to_string();
+    std::vector<float> in(300'000, 1), out(300'000), in_b(10, 2), out_b(10);
+    if (a.rank() == 0) {
+      std::uint32_t ticket = 0;
+      ASSERT_TRUE(a.start(all_reduce(in.data(), out.data(), in.size(), DataType::Float32), &ticket).ok());
+      ASSERT_TRUE((*b)->run(all_reduce(in_b.data(), out_b.data(), in_b.size(), DataType::Float32)).ok());
+      ASSERT_TRUE(a.wait(ticket).ok());
+    } else {
+      ASSERT_TRUE(a.run(all_reduce(in.data(), out.data(), in.size(), DataType::Float32)).ok());
+      ASSERT_TRUE((*b)->run(all_reduce(in_b.data(), out_b.data(), in_b.size(), DataType::Float32)).ok());
+    }
+    EXPECT_EQ(out.back(), 2);
+    EXPECT_EQ(out_b.back(), 4);
+  });
+}
+
+TEST(Communicator, split_orders_by_key_and_leaves_out_negative_colours) {
+  testing::run_job(5, local_job(), [](CommunicatorState& world) {
+    const int color = world.rank() == 4 ? -1 : world.rank() % 2;
+    auto child = world.split(color, -world.rank());
+    ASSERT_TRUE(child.has_value()) << child.status().to_string();
+    if (color < 0) {
+      EXPECT_EQ((*child)->size(), 1);
+      return;
+    }
+    EXPECT_EQ((*child)->size(), 2);
+    EXPECT_EQ((*child)->rank(), world.rank() < 2 ? 1 : 0);  // larger ranks have smaller keys
+    std::int32_t in = world.rank(), out = 0;
+    ASSERT_TRUE((*child)->run(all_reduce(&in, &out, 1, DataType::Int32)).ok());
+    EXPECT_EQ(out, color == 0 ? 2 : 4);
+    auto grandchild = (*child)->split(0, 0);
+    ASSERT_TRUE(grandchild.has_value());
+    ASSERT_TRUE((*grandchild)->run(barrier()).ok());
+  });
+}
+
+TEST(Communicator, abort_ends_what_others_wait_for) {
+  std::atomic<int> ended{0};
+  testing::run_job(3, local_job(), [&](CommunicatorState& communicator) {
+    if (communicator.rank() == 2) {
+      communicator.abort("the user asked for it");
+    } else {
+      std::vector<float> data(1000);
+      const Status status = communicator.run(all_reduce(data.data(), data.data(), data.size(), DataType::Float32));
+      EXPECT_EQ(status.code(), Code::Aborted) << status.to_string();
+      EXPECT_NE(status.message().find("the user asked for it"), std::string_view::npos);
+      EXPECT_EQ(communicator.run(barrier()).code(), Code::Aborted);
+    }
+    ++ended;
+  });
+  EXPECT_EQ(ended, 3);
+}
+
+TEST(Communicator, a_wait_past_its_deadline_names_who_was_waited_for) {
+  testing::JobOptions job = local_job();
+  job.options.timeout_ms = 200;
+  std::atomic<bool> timed_out{false};
+  testing::run_job(2, job, [&](CommunicatorState& communicator) {
+    if (communicator.rank() == 0) {
+      float value = 1;
+      const Status status = communicator.run(all_reduce(&value, &value, 1, DataType::Float32));
+      EXPECT_EQ(status.code(), Code::Timeout) << status.to_string();
+      EXPECT_EQ(status.peer(), 1);
+      EXPECT_NE(status.message().find("waited 0.2"), std::string_view::npos) << status.message();
+      EXPECT_NE(status.message().find("WEFT_TIMEOUT"), std::string_view::npos) << status.message();
+      timed_out = true;
+    } else {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (!timed_out && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      EXPECT_EQ(communicator.run(barrier()).code(), Code::Timeout);  // it was told
+    }
+  });
+}
+
+TEST(Communicator, a_peer_that_destroyed_its_communicator_is_named) {
+  testing::run_job(2, local_job(), [&](CommunicatorState& communicator) {
+    auto child = communicator.split(0, 0);
+    ASSERT_TRUE(child.has_value());
+    if (communicator.rank() == 1) {
+      child->reset();
+    } else {
+      float value = 1;
+      const Status status = (*child)->run(all_reduce(&value, &value, 1, DataType::Float32));
+      EXPECT_EQ(status.code(), Code::PeerLost) << status.to_string();
+      EXPECT_EQ(status.peer(), 1);
+    }
+    const Status parent = communicator.run(barrier());
+    EXPECT_TRUE(parent.ok()) << "the parent goes on: " << parent.to_string();
+  });
+}
+
+TEST(Communicator, a_progress_thread_finishes_operations_that_nobody_waits_for) {
+  testing::JobOptions job = local_job();
+  job.options.progress_thread = true;
+  testing::run_job(2, job, [](CommunicatorState& communicator) {
+    std::vector<float> in(200'000, 1), out(200'000);
+    std::uint32_t ticket = 0;
+    ASSERT_TRUE(communicator.start(all_reduce(in.data(), out.data(), in.size(), DataType::Float32), &ticket).ok());
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (communicator.in_flight() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    EXPECT_FALSE(communicator.in_flight());
+    EXPECT_TRUE(communicator.wait(ticket).ok());
+    EXPECT_EQ(out.back(), 2);
+  });
+}
+
+TEST(Communicator, close_finds_nothing_when_all_calls_matched) {
+  testing::run_job(4, local_job(), [](CommunicatorState& communicator) {
+    std::int32_t value = 1;
+    ASSERT_TRUE(communicator.run(broadcast(&value, &value, 1, DataType::Int32)).ok());
+    const Status status = communicator.close();
+    EXPECT_TRUE(status.ok()) << status.to_string();
+  });
+}
+
+TEST(Communicator, a_prepared_plan_runs_in_and_out_of_place) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value());
+  auto plan = communicator->prepare(all_reduce(4, DataType::Float32));
+  ASSERT_TRUE(plan.has_value()) << plan.status().to_string();
+  const float in[4] = {1, 2, 3, 4};
+  float out[4] = {};
+  ASSERT_TRUE(plan->run(in, out).ok());
+  EXPECT_EQ(out[3], 4);
+  ASSERT_TRUE(plan->run(out, out).ok());
+  Work work = plan->start(in, out);
+  EXPECT_TRUE(work.wait().ok());
+  EXPECT_TRUE(work.wait().ok()) << "again the same outcome";
+  EXPECT_FALSE(plan->choice().candidates.empty());
+}
+
+}  // namespace
+}  // namespace weft::comm
