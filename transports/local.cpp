@@ -89,6 +89,7 @@ class LocalTransport final : public Transport {
   Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
                                               int deadline_ms) override;
   void poll() override {}
+  bool passive() const override { return true; }
 
  private:
   std::string hub_address() const { return "weft-local " + to_hex(hub_.nonce()); }

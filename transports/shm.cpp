@@ -66,6 +66,7 @@ class ShmTransport final : public Transport {
   Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
                                               int deadline_ms) override;
   void poll() override {}
+  bool passive() const override { return true; }
 
  private:
   bool same_host(const ShmAddress& peer) const;
