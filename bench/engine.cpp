@@ -108,3 +108,5 @@ BENCHMARK(plan_cache_hit);
 
 }  // namespace
 }  // namespace weft::comm
+
+BENCHMARK_MAIN();
