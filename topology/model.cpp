@@ -118,12 +118,14 @@ class HostModel {
       node.host = host_;
       const int fabric = graph_.add(std::move(node));
       for (int gpu : gpus_)
-        graph_.connect(gpu, fabric, LinkKind::NvLink, spec_.nvswitch_gbs, rates::kNvLinkLatencyUs, "spec");
+        graph_.connect(gpu, fabric, LinkKind::NvLink, spec_.nvswitch_gbs, rates::kNvLinkLatencyUs, "spec",
+                       rates::nvlink_count(spec_.nvswitch_gbs));
     }
     if (spec_.nvlink_gbs > 0)
       for (std::size_t a = 0; a < gpus_.size(); ++a)
         for (std::size_t b = a + 1; b < gpus_.size(); ++b)
-          graph_.connect(gpus_[a], gpus_[b], LinkKind::NvLink, spec_.nvlink_gbs, 2 * rates::kNvLinkLatencyUs, "spec");
+          graph_.connect(gpus_[a], gpus_[b], LinkKind::NvLink, spec_.nvlink_gbs, 2 * rates::kNvLinkLatencyUs, "spec",
+                         rates::nvlink_count(spec_.nvlink_gbs));
   }
 
   Graph& graph_;

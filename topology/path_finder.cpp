@@ -29,7 +29,7 @@ struct Passed {
   bool cpu = false;
   int numas = 0;
   int host_bridges = 0;
-  int bridges = 0;  // PCI bridges and switches that are no host bridge
+  int switches = 0;
 };
 
 PathClass name_of(const Passed& passed) {
@@ -38,7 +38,7 @@ PathClass name_of(const Passed& passed) {
   if (passed.far || passed.numas > 1) return PathClass::Sys;
   if (passed.host_bridges == 1) return PathClass::Phb;
   if (passed.host_bridges > 1 || passed.cpu) return PathClass::Node;
-  return passed.bridges <= 1 ? PathClass::Pix : PathClass::Pxb;
+  return passed.switches <= 1 ? PathClass::Pix : PathClass::Pxb;
 }
 
 }  // namespace
@@ -216,11 +216,12 @@ PathClass PathFinder::classify(const Path& path) const {
       case NodeKind::CoreGroup:
         passed.cpu = true;
         break;
+      // Root ports and the ports of a switch belong to the host bridge or the switch that is counted.
       case NodeKind::PciBridge:
-        is_host_bridge(graph_, at) ? ++passed.host_bridges : ++passed.bridges;
+        if (is_host_bridge(graph_, at)) ++passed.host_bridges;
         break;
       case NodeKind::PciSwitch:
-        ++passed.bridges;
+        ++passed.switches;
         break;
       default:
         break;

@@ -58,6 +58,16 @@ double socket_gbs(std::string_view cpu_model) {
   return kSocketUnknownGbs;
 }
 
+int nvlink_count(double gbs) {
+  constexpr int kMostLinks = 18;
+  for (double one : {25.0, 20.0, 50.0}) {
+    const double links = gbs / one;
+    if (links >= 1 && links <= kMostLinks && std::abs(links - std::round(links)) < 0.01)
+      return static_cast<int>(std::lround(links));
+  }
+  return 1;
+}
+
 std::optional<Rate> network_rate(std::string_view word) {
   for (const auto& [name, rate] : kNetwork)
     if (name == word) return rate;

@@ -49,6 +49,9 @@ double socket_gbs(std::string_view cpu_model);
 // NVLink, each way per link: 1 20, 2 to 4 25, 5 50 (NVIDIA's data sheets of P100, V100, A100, H100, B200). A hop GPU to
 // GPU about 1 us, half of it to the switch. Assumed.
 inline constexpr double kNvLinkLatencyUs = 0.5;
+// How many links make up that bandwidth: of 25 GB/s up to 18, the most of a GPU, else of 20 or 50; 1 where it is no
+// multiple.
+int nvlink_count(double gbs);
 inline constexpr double kXgmiLatencyUs = 0.5;
 
 // Ports of the network, GB/s: InfiniBand 4X EDR 100, HDR 200, NDR 400, XDR 800 Gbit/s; EFA devices 100, 200, 400 Gbit/s

@@ -2,13 +2,16 @@
 #include <algorithm>
 
 #include "topology/probe/machine_probe.hpp"
+#include "topology/read_file.hpp"
 
 namespace weft::topology {
 namespace {
 
 std::string info_of(hwloc_obj_t object, const char* name) {
   const char* value = hwloc_obj_get_info_by_name(object, name);
-  return value != nullptr ? value : "";
+  std::string text = value != nullptr ? value : "";
+  text.erase(text.find_last_not_of(" \t\n") + 1);  // processors pad their names
+  return text;
 }
 
 int os_index_of(hwloc_obj_t object) {
@@ -16,12 +19,19 @@ int os_index_of(hwloc_obj_t object) {
                                                  : static_cast<int>(object->logical_index);
 }
 
+// hwloc names a recorded tree after the machine that reads it.
+std::string host_name(const MachineProbe& probe, hwloc_obj_t root) {
+  const bool recorded = !probe.root.empty() && probe.root != "/";
+  const std::string name =
+      recorded ? read_attribute(probe.root + "/proc/sys/kernel/hostname").value_or("") : info_of(root, "HostName");
+  return name.empty() ? "machine" : name;
+}
+
 }  // namespace
 
 void probe_cpu(MachineProbe& probe) {
   const hwloc_obj_t root = hwloc_get_root_obj(probe.hwloc);
-  std::string host = info_of(root, "HostName");
-  if (host.empty()) host = "machine";
+  const std::string host = host_name(probe, root);
   probe.builder.machine(probe.unique_name(host));
   probe.graph.name = host;
   Node& machine = probe.node(probe.builder.machine_id());

@@ -4,7 +4,6 @@
 #include <hwloc.h>
 #include <hwloc/distances.h>
 
-#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -16,15 +15,10 @@ namespace weft::topology {
 namespace {
 
 constexpr hwloc_uint64_t kSelfMark = 1'000'000;  // what the matrices hold on the diagonal
-constexpr double kLinkMbs[] = {25'000, 20'000};  // one NVLink of generation 2 to 4, and 1
+double gbs_of(hwloc_uint64_t mbs) { return static_cast<double>(mbs) / 1000; }
 
-// How many links that bandwidth is; 1 where it is no multiple.
-int link_count(hwloc_uint64_t mbs) {
-  for (double one : kLinkMbs) {
-    const double links = static_cast<double>(mbs) / one;
-    if (links >= 1 && std::abs(links - std::round(links)) < 0.01) return static_cast<int>(std::lround(links));
-  }
-  return 1;
+int count_of(LinkKind kind, hwloc_uint64_t mbs) {
+  return kind == LinkKind::NvLink ? rates::nvlink_count(gbs_of(mbs)) : 1;
 }
 
 class GpuLinks {
@@ -40,8 +34,8 @@ class GpuLinks {
         add(found->objs[a], found->objs[b], found->values[a * found->nbobjs + b], kind, latency_us);
     hwloc_distances_release(probe_.hwloc, found);
     for (const auto& [gpu, mbs] : to_switch_)
-      probe_.graph.connect(gpu, nvswitch(), LinkKind::NvLink, static_cast<double>(mbs) / 1000, rates::kNvLinkLatencyUs,
-                           probe_.source, link_count(mbs));
+      probe_.graph.connect(gpu, nvswitch(), LinkKind::NvLink, gbs_of(mbs), rates::kNvLinkLatencyUs, probe_.source,
+                           count_of(LinkKind::NvLink, mbs));
     to_switch_.clear();
   }
 
@@ -69,7 +63,7 @@ class GpuLinks {
     }
     const int to = node_for(b);
     if (to < 0 || to == from) return;
-    probe_.graph.connect(from, to, kind, static_cast<double>(mbs) / 1000, latency_us, probe_.source, link_count(mbs));
+    probe_.graph.connect(from, to, kind, gbs_of(mbs), latency_us, probe_.source, count_of(kind, mbs));
   }
 
   int nvswitch() {

@@ -1,0 +1,116 @@
+// hwloc XML of real machines (tests/topology/data): counts, places, links and paths are those of the machines.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/topology/support/recorded_tree.hpp"
+#include "topology/locality.hpp"
+#include "weft/graph.hpp"
+
+namespace weft::topology {
+namespace {
+
+using testing::HasSubstr;
+
+Graph machine(const std::string& file) {
+  Result<Graph> graph = load("tests/topology/data/" + file);
+  EXPECT_TRUE(graph) << graph.status().to_string();
+  return graph ? std::move(graph).value() : Graph();
+}
+
+struct Counts {
+  const char* file;
+  std::size_t packages, numas;
+  int cores;
+  std::size_t gpus, nics;
+};
+
+TEST(HwlocXml, counts_are_those_of_the_machines) {
+  for (const Counts& want :
+       {Counts{"2xp100-one-plx-switch-cx5.xml", 2, 2, 36, 2, 3},
+        Counts{"lassen-4xv100-power9-hwloc1.xml", 2, 6, 40, 4, 6}, Counts{"gh200-72c-no-io.xml", 1, 1, 72, 0, 0},
+        Counts{"tioga-8gcd-mi250x-4xslingshot.xml", 1, 4, 64, 8, 5}}) {
+    SCOPED_TRACE(want.file);
+    const Graph graph = machine(want.file);
+    EXPECT_TRUE(graph.check().ok()) << graph.check().to_string();
+    EXPECT_EQ(graph.ids(NodeKind::Package).size(), want.packages);
+    EXPECT_EQ(graph.ids(NodeKind::Numa).size(), want.numas);
+    EXPECT_EQ(graph.nodes.at(0).cores, want.cores);
+    EXPECT_EQ(graph.ids(NodeKind::Gpu).size(), want.gpus);
+    EXPECT_EQ(graph.ids(NodeKind::Nic).size(), want.nics);
+    EXPECT_EQ(*from_json(to_json(graph)), graph);
+  }
+}
+
+TEST(HwlocXml, two_gpus_and_a_nic_on_one_switch) {
+  const Graph graph = machine("2xp100-one-plx-switch-cx5.xml");
+  const auto path = [&](std::string_view from, std::string_view to) {
+    return graph.best_path(*graph.find(from), *graph.find(to));
+  };
+  EXPECT_EQ(path("gpu0", "gpu1").path_class, PathClass::Pix);
+  EXPECT_EQ(path("gpu0", "mlx5_0").path_class, PathClass::Pix);
+  EXPECT_EQ(path("gpu0", "enp12s0f0").path_class, PathClass::Phb);
+  EXPECT_NEAR(path("gpu0", "gpu1").bandwidth_gbs, 15.75, 0.01);
+  const Node& nic = graph.nodes[static_cast<std::size_t>(*graph.find("mlx5_0"))];
+  EXPECT_TRUE(nic.fabric);
+  EXPECT_EQ(nic.active, true);
+  EXPECT_EQ(nic.network_gbs, 12.5);
+  EXPECT_EQ(nic.bus_id, "0000:08:00.0");
+  Locality locality(graph);
+  EXPECT_THAT(locality.nearest_nics(*graph.find("gpu1")), testing::ElementsAre(nic.id));
+  EXPECT_EQ(locality.pci_link_gbs(nic.id).value_or(0),
+            locality.pci_link_gbs(locality.upstream_bridge(nic.id)).value_or(-1));
+}
+
+TEST(HwlocXml, numa_nodes_of_gpu_memory_have_no_cpus_and_no_core_groups) {
+  const Graph graph = machine("lassen-4xv100-power9-hwloc1.xml");
+  const Node& memory = graph.nodes[static_cast<std::size_t>(*graph.find("numa255"))];
+  EXPECT_EQ(memory.cpus, "");
+  for (int group : graph.ids(NodeKind::CoreGroup))
+    EXPECT_NE(graph.nodes[static_cast<std::size_t>(group)].parent, memory.id);
+  // The link speed is not in the file, so it is assumed, not invented.
+  EXPECT_EQ(Locality(graph).pci_link_gbs(*graph.find("gpu0")), std::nullopt);
+}
+
+TEST(HwlocXml, xgmi_joins_the_dies_and_core_groups_follow_the_caches) {
+  const Graph graph = machine("tioga-8gcd-mi250x-4xslingshot.xml");
+  const Path path = graph.best_path(*graph.find("gpu0"), *graph.find("gpu7"));
+  EXPECT_EQ(path.path_class, PathClass::Nvl);
+  EXPECT_EQ(graph.links[static_cast<std::size_t>(path.hops.at(0).link)].kind, LinkKind::Xgmi);
+  EXPECT_EQ(graph.ids(NodeKind::CoreGroup).size(), 8u);
+  EXPECT_EQ(make_group(graph, *place(graph, 8)).hosts.size(), 1u);
+}
+
+TEST(HwlocXml, files_that_are_not_ours_are_refused_with_their_name) {
+  test::RecordedTree tree;
+  const auto refusal = [&](std::string_view text) {
+    tree.write("/file", text);
+    const Result<Graph> graph = load(tree.root() + "/file");
+    return graph ? std::string("accepted") : graph.error().to_string();
+  };
+  EXPECT_THAT(refusal(""), HasSubstr("is not a topology file"));
+  EXPECT_THAT(refusal("hello"), HasSubstr("/file: is not a topology file"));
+  EXPECT_THAT(refusal("<topology version=\"2.0\"><object"), HasSubstr("corrupt data"));
+  EXPECT_THAT(refusal("<?xml version=\"1.0\"?><topology version=\"3.0\"></topology>"), HasSubstr("hwloc 3"));
+  EXPECT_THAT(refusal("{\"schema\": 1}"), HasSubstr("lacks \"name\""));
+  EXPECT_THAT(load(tree.root() + "/absent").error().to_string(), HasSubstr("not found: cannot read"));
+  EXPECT_EQ(load(tree.root()).error().code(), Code::SystemError);
+}
+
+TEST(HwlocXml, a_truncated_file_is_corrupt) {
+  std::ifstream in("tests/topology/data/gh200-72c-no-io.xml");
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  test::RecordedTree tree;
+  for (std::size_t cut : {whole.size() / 4, whole.size() / 2, whole.size() - 20}) {
+    tree.write("/cut.xml", whole.substr(0, cut));
+    const Result<Graph> graph = from_hwloc_xml(tree.root() + "/cut.xml");
+    ASSERT_FALSE(graph) << cut;
+    EXPECT_EQ(graph.error().code(), Code::Corrupt);
+  }
+}
+
+}  // namespace
+}  // namespace weft::topology

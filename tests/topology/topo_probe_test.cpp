@@ -1,0 +1,182 @@
+// The program topo-probe: exit codes, one line for each error, text and JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/topology/support/recorded_tree.hpp"
+#include "weft/graph.hpp"
+
+namespace weft::topology {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string read_all(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+class TopoProbe : public testing::Test {
+ protected:
+  // `arguments` as a shell reads them.
+  Outcome run(const std::string& arguments) {
+    const char* folder = std::getenv("WEFT_TEST_BIN");
+    EXPECT_NE(folder, nullptr) << "set WEFT_TEST_BIN to the folder of topo-probe";
+    const std::string command = std::string(folder != nullptr ? folder : ".") + "/topo-probe " + arguments + " >" +
+                                path("out") + " 2>" + path("err");
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(path("out")), read_all(path("err"))};
+  }
+  std::string path(const std::string& name) const { return scratch_.root() + "/" + name; }
+
+  test::RecordedTree scratch_;
+};
+
+void expect_one_line(const Outcome& outcome, const std::string& words) {
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_THAT(outcome.err, testing::StartsWith("topo-probe: "));
+  EXPECT_THAT(outcome.err, HasSubstr(words));
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(TopoProbe, shows_this_machine) {
+  const Outcome outcome = run("");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1 host"));
+  EXPECT_THAT(outcome.out, HasSubstr("cores0"));
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(TopoProbe, json_of_this_machine_holds_what_it_counts) {
+  const json report = json::parse(run("--json --rings").out);
+  EXPECT_EQ(report["schema"], 1);
+  EXPECT_GE(report["packages"].size(), 1u);
+  EXPECT_GE(report["cores"], 1);
+  EXPECT_GE(report["pus"], report["cores"]);
+  EXPECT_EQ(report["rings"]["rings"][0].size(), report["core_groups"].size());
+}
+
+TEST_F(TopoProbe, shows_models_with_matrix_and_rings) {
+  const Outcome all = run("--model dgx-h100");
+  EXPECT_THAT(all.out, HasSubstr("8 GPUs, 8 NICs"));
+  EXPECT_THAT(all.out, HasSubstr("NV18 450"));
+  const Outcome matrix = run("--model dgx-h100 --matrix");
+  EXPECT_THAT(matrix.out, HasSubstr("PIX 63.02"));
+  EXPECT_THAT(matrix.out, Not(HasSubstr("fingerprint")));
+  const Outcome rings = run("--model 'dgx-h100 hosts:2' --rings --ranks 4");
+  EXPECT_THAT(rings.out, HasSubstr("4 ranks on 2 hosts"));
+  EXPECT_THAT(rings.out, HasSubstr("narrowest step: NET, 50 GB/s"));
+  EXPECT_THAT(rings.out, HasSubstr("tree 1:"));
+}
+
+TEST_F(TopoProbe, json_of_a_model_has_the_documented_fields) {
+  const json report = json::parse(run("--model dgx-a100 --json").out);
+  EXPECT_EQ(report["gpus"].size(), 8u);
+  EXPECT_EQ(report["gpus"][7]["numa"], json::array({6}));
+  EXPECT_EQ(report["gpus"][0]["pcie"]["gts"], 16.0);
+  EXPECT_EQ(report["nics"][0]["fabric"], true);
+  EXPECT_EQ(report["matrix"]["gpu_gpu"][0][1], "NV12");
+  EXPECT_EQ(report["matrix"]["gpu_gpu"][3][3], "X");
+  EXPECT_EQ(report["matrix"]["gpu_gpu_pcie"][0][1], "PIX");
+  EXPECT_EQ(report["matrix"]["gpu_nic"][0][7], "SYS");
+  EXPECT_EQ(report["nearest_nics"][2], json::array({2, 3}));
+  EXPECT_EQ(report["links"]["nvlink_switch"][0]["count"], 12);
+  EXPECT_EQ(report["findings"], json::array());
+  EXPECT_FALSE(report.contains("rings"));
+}
+
+TEST_F(TopoProbe, its_json_reads_back_as_the_same_graph) {
+  EXPECT_EQ(run("--model 'dgx-h100 hosts:2' --json --output " + path("g.json")).exit_code, 0);
+  const Result<Graph> graph = load(path("g.json"));
+  ASSERT_TRUE(graph) << graph.status().to_string();
+  EXPECT_EQ(*graph, *model("dgx-h100 hosts:2"));
+  EXPECT_EQ(run("--from " + path("g.json") + " --json").out, read_all(path("g.json")));
+}
+
+TEST_F(TopoProbe, like_hosts_are_shown_once) {
+  const Outcome outcome = run("--model 'dgx-h100 hosts:64'");
+  EXPECT_THAT(outcome.out, HasSubstr("and 63 hosts like it"));
+  EXPECT_THAT(outcome.out, HasSubstr("512 links of 50 GB/s"));
+  EXPECT_THAT(run("--model 'dgx-h100 hosts:64' --matrix").out, HasSubstr("no matrix"));
+}
+
+TEST_F(TopoProbe, reads_hwloc_xml_and_recorded_trees) {
+  const Outcome xml = run("--from tests/topology/data/2xp100-one-plx-switch-cx5.xml");
+  EXPECT_EQ(xml.exit_code, 0) << xml.err;
+  EXPECT_THAT(xml.out, HasSubstr("PIX 15.75"));
+  scratch_.add_cpus(2, 2);
+  const Outcome tree = run("--root " + scratch_.root());
+  EXPECT_EQ(tree.exit_code, 0) << tree.err;
+  EXPECT_THAT(tree.out, HasSubstr("2 packages, 2 NUMA nodes, 4 cores"));
+}
+
+TEST_F(TopoProbe, fail_on_decides_the_exit_status) {
+  const std::string far = "--model 'packages:2 gpu:4 nic:1 ndr'";  // two GPUs without a near NIC: a warning
+  EXPECT_EQ(run(far).exit_code, 0);
+  EXPECT_THAT(run(far).out, HasSubstr("warning gpu-far-from-nic: gpu0"));
+  EXPECT_EQ(run(far + " --fail-on info").exit_code, 1);
+  EXPECT_EQ(run(far + " --fail-on warning --json").exit_code, 1);
+  EXPECT_EQ(run(far + " --fail-on error").exit_code, 0);
+  EXPECT_EQ(run("--model dgx-h100 --fail-on info").exit_code, 0);
+}
+
+TEST_F(TopoProbe, output_is_whole_or_not_there) {
+  EXPECT_EQ(run("--model cpu-2socket --output " + path("report.txt")).exit_code, 0);
+  EXPECT_THAT(read_all(path("report.txt")), HasSubstr("cpu-2socket"));
+  expect_one_line(run("--model cpu-2socket --output " + path("absent/report.txt")), "absent/report.txt");
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(scratch_.root()))
+    files += entry.path().extension() == ".tmp" ? 1 : 0;
+  EXPECT_EQ(files, 0u);
+}
+
+TEST_F(TopoProbe, small_questions_have_short_answers) {
+  EXPECT_THAT(run("--list-models").out, HasSubstr("dgx-h100\n"));
+  EXPECT_THAT(run("--version").out, HasSubstr("topo-probe 0."));
+  EXPECT_EQ(run("--version").exit_code, 0);
+  EXPECT_EQ(run("--help").exit_code, 0);
+  EXPECT_THAT(run("--help").out, HasSubstr("--fail-on"));
+}
+
+TEST_F(TopoProbe, bad_usage_and_input_end_with_2_and_one_line) {
+  expect_one_line(run("--model dgx-h999"), "dgx-h999");
+  expect_one_line(run("--from /nonexistent"), "/nonexistent");
+  expect_one_line(run("--root /nonexistent"), "/nonexistent");
+  expect_one_line(run("--frobnicate"), "frobnicate");
+  expect_one_line(run("--fail-on fatal"), "fatal");
+  expect_one_line(run("--model dgx-h100 --from x"), "--from");
+  expect_one_line(run("--model dgx-h100 --rings --ranks 9"), "8 GPUs");
+  expect_one_line(run("--ranks 0"), "--ranks");
+  scratch_.write("/bad.json", "{\"schema\": 1,\n\"name\": }");
+  expect_one_line(run("--from " + path("bad.json")), "byte");
+  scratch_.write("/new.xml", "<topology version=\"3.0\"></topology>");
+  expect_one_line(run("--from " + path("new.xml")), "hwloc 3");
+}
+
+TEST_F(TopoProbe, a_full_disk_is_an_error) {
+  const char* folder = std::getenv("WEFT_TEST_BIN");
+  ASSERT_NE(folder, nullptr);
+  const int status =
+      std::system((std::string(folder) + "/topo-probe --model dgx-h100 >/dev/full 2>" + path("err")).c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_THAT(read_all(path("err")), HasSubstr("standard output"));
+}
+
+}  // namespace
+}  // namespace weft::topology
