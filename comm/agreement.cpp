@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <set>
 
@@ -94,11 +95,14 @@ Result<std::vector<RankFacts>> parse_facts(std::string_view all) {
   std::vector<RankFacts> facts;
   while (!all.empty()) {
     const std::size_t blank = all.find(' ');
-    if (blank == std::string_view::npos) return Status(Code::Corrupt, "the ranks' facts are cut short");
-    const std::size_t length = std::stoull(std::string(all.substr(0, blank)));
+    std::size_t length = 0;
+    const auto parsed = std::from_chars(all.data(), all.data() + std::min(blank, all.size()), length);
+    if (blank == std::string_view::npos || parsed.ec != std::errc() || length > all.size() - blank - 1) {
+      return Status(Code::Corrupt, "the ranks' facts are cut short");
+    }
     WEFT_TRY_ASSIGN(RankFacts one, rank_facts_from_json(all.substr(blank + 1, length)));
     facts.push_back(std::move(one));
-    all.remove_prefix(std::min(all.size(), blank + 1 + length));
+    all.remove_prefix(blank + 1 + length);
   }
   return facts;
 }
