@@ -12,7 +12,9 @@ namespace weft::base {
 
 class Environment {
  public:
-  explicit Environment(std::map<std::string, std::string, std::less<>> variables) : variables_(std::move(variables)) {}
+  using Variables = std::map<std::string, std::string, std::less<>>;
+
+  explicit Environment(Variables variables) : variables_(std::move(variables)) {}
   static Environment of_process();
 
   // Nothing if unset or empty: an empty variable is the usual way to switch one off.
@@ -21,7 +23,7 @@ class Environment {
   std::vector<std::string_view> names_with_prefix(std::string_view prefix) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> variables_;
+  Variables variables_;
 };
 
 }  // namespace weft::base

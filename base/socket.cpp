@@ -44,12 +44,6 @@ sockaddr_in6& v6(SocketAddress& address) { return reinterpret_cast<sockaddr_in6&
 const sockaddr_in& v4(const SocketAddress& address) { return reinterpret_cast<const sockaddr_in&>(address.storage); }
 const sockaddr_in6& v6(const SocketAddress& address) { return reinterpret_cast<const sockaddr_in6&>(address.storage); }
 
-// A connect() to a free port of this host may, by TCP's simultaneous open, meet itself.
-bool connected_to_itself(int socket, const SocketAddress& address) {
-  const auto local = local_address(socket);
-  return local.has_value() && local->port() == address.port() && local->host() == address.host();
-}
-
 // Until the pending connect() has an outcome: 0, errno's value, or ETIMEDOUT at the deadline.
 int wait_connected(int socket, Deadline deadline) {
   pollfd waiting{.fd = socket, .events = POLLOUT, .revents = 0};
@@ -177,9 +171,17 @@ Result<FileDescriptor> connect_to(const SocketAddress& address, Deadline deadlin
   }
   int error = ::connect(socket.get(), raw(address), address.length) == 0 ? 0 : errno;
   if (error == EINPROGRESS || error == EINTR) error = wait_connected(socket.get(), deadline);
-  if (error == 0 && connected_to_itself(socket.get(), address)) error = ECONNREFUSED;
+  if (error == 0 && connected_to_itself(socket.get())) error = ECONNREFUSED;
   if (error == 0) return socket;
   return Status(error == ETIMEDOUT ? Code::Timeout : Code::PeerLost, system_error_text(error));
+}
+
+bool connected_to_itself(int socket) {
+  SocketAddress peer;
+  peer.length = sizeof peer.storage;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) < 0) return false;
+  const auto local = local_address(socket);
+  return local.has_value() && local->to_string() == peer.to_string();
 }
 
 void tune_connection(int socket) {

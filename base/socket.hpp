@@ -44,8 +44,12 @@ SocketAddress any_address();
 Result<FileDescriptor> listen_on(const SocketAddress& address);
 Result<SocketAddress> local_address(int socket);
 
-// Timeout if nothing answers; PeerLost if the other side refuses.
+// Timeout if nothing answers; PeerLost if the other side refuses, or if there is only this socket itself.
 Result<FileDescriptor> connect_to(const SocketAddress& address, Deadline deadline);
+
+// By TCP's simultaneous open, a connect() to a free port of this host meets itself if the system picks that port as its
+// source.
+bool connected_to_itself(int socket);
 
 // No delay for small messages; a peer whose host or cable is gone counts as lost within half a minute.
 void tune_connection(int socket);
