@@ -65,16 +65,22 @@ bool Member::has_left(int rank) const {
   return left_.contains(rank);
 }
 
-Control::Control(transports::Store& store) : store_(store) {
-  store_.listen({.died = [this](int rank) { on_death(rank); },
-                 .message = [this](int from, std::string_view bytes) { on_message(from, bytes); }});
-}
+Control::Control(transports::Store& store) : store_(store) {}
 
 Control::~Control() { store_.listen({}); }
 
 void Control::add(Member& member) {
-  const std::lock_guard lock(mutex_);
-  members_.emplace(member.key(), &member);
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = members_.empty() && farewells_.empty();
+    members_.emplace(member.key(), &member);
+  }
+  // Only now: what peers say of the root communicator before this rank has it waits in the store.
+  if (first) {
+    store_.listen({.died = [this](int rank) { on_death(rank); },
+                   .message = [this](int from, std::string_view bytes) { on_message(from, bytes); }});
+  }
 }
 
 void Control::remove(Member& member) {
