@@ -29,23 +29,6 @@ Status Engine::Channel::reserve_scratch(std::uint64_t bytes) {
   return {};
 }
 
-void Engine::Channel::enqueue(ActiveOperation& operation) {
-  if (queued == queue.size()) {
-    std::rotate(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(first), queue.end());
-    first = 0;
-    queue.resize(queue.size() * 2);
-  }
-  queue[(first + queued) % queue.size()] = &operation;
-  ++queued;
-}
-
-ActiveOperation* Engine::Channel::dequeue() {
-  ActiveOperation* operation = queue[first];
-  first = (first + 1) % queue.size();
-  --queued;
-  return operation;
-}
-
 std::uint16_t Engine::add_lane(std::unique_ptr<transports::Endpoint> endpoint, int peer, std::size_t slice) {
   WEFT_ASSERT(lanes_.size() < kNoLane);
   lanes_.push_back(std::make_unique<Lane>(std::move(endpoint), peer, slice));
@@ -75,8 +58,8 @@ bool Engine::advance() {
 bool Engine::advance(std::size_t index) {
   Channel& channel = channels_[index];
   if (channel.current == nullptr) {
-    if (channel.queued == 0) return false;
-    begin(channel, index, *channel.dequeue());
+    if (channel.queue.empty()) return false;
+    begin(channel, index, *channel.queue.pop());
   }
   while (channel.next != channel.end) {
     if (!execute(channel, *channel.next)) {
@@ -254,8 +237,8 @@ void Engine::blocked(std::vector<Blocked>* out) const {
 void Engine::cancel(int deadline_ms) {
   for (auto& lane : lanes_) lane->endpoint().cancel(deadline_ms);
   for (Channel& channel : channels_) {
-    while (channel.queued > 0) {
-      ActiveOperation& operation = *channel.dequeue();
+    while (!channel.queue.empty()) {
+      ActiveOperation& operation = *channel.queue.pop();
       --operation.channels_left;
       if (operation.channels_left == 0) --operation.plan->in_flight;
     }

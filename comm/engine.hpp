@@ -12,6 +12,7 @@
 
 #include "comm/bound_plan.hpp"
 #include "comm/lane.hpp"
+#include "comm/ring_queue.hpp"
 #include "transports/transport.hpp"
 #include "weft/status.hpp"
 
@@ -54,7 +55,14 @@ class Engine final {
     operation.channels_left = static_cast<std::int32_t>(channels);
     ++operation.plan->in_flight;
     ++running_;
-    for (std::size_t channel = 0; channel < channels; ++channel) channels_[channel].enqueue(operation);
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+      // Most calls find their channels idle.
+      if (channels_[channel].current == nullptr && channels_[channel].queue.empty()) {
+        begin(channels_[channel], channel, operation);
+      } else {
+        channels_[channel].queue.push(&operation);
+      }
+    }
   }
 
   // One round over all channels with work. True if anything moved.
@@ -87,15 +95,10 @@ class Engine final {
     bool receiving = false;           // the current instruction has asked for its message
     const BoundChannel* program = nullptr;
     std::array<std::byte*, 3> bases{};  // of the current operation, by Base
-    // Operations that wait for this channel: a ring that grows.
-    std::vector<ActiveOperation*> queue = std::vector<ActiveOperation*>(8);
-    std::size_t first = 0;
-    std::size_t queued = 0;
+    RingQueue<ActiveOperation*> queue;  // operations that wait for this channel
     // The newest is used by operations that begin; older ones may still be in use by the current one.
     std::vector<Arena> arenas;
 
-    void enqueue(ActiveOperation& operation);
-    ActiveOperation* dequeue();
     Status reserve_scratch(std::uint64_t bytes);
     std::byte* at(Base base, std::uint64_t offset) const { return bases[static_cast<std::size_t>(base)] + offset; }
   };

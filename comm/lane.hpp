@@ -8,9 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "base/assert.hpp"
+#include "comm/ring_queue.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::comm {
@@ -28,16 +27,14 @@ class Lane final {
   }
 
   // Room for the messages of a plan; set-up path.
-  void reserve(std::size_t messages) {
-    if (queue_.size() < messages) queue_.resize(messages);
-  }
+  void reserve(std::size_t messages) { queue_.reserve(messages); }
 
   // An operation begins: waits count from here.
   void mark() { mark_ = enqueued_; }
 
   // Posts now if it can, else queues. Returns false if it was queued.
   bool send(const std::byte* data, std::size_t bytes, const transports::Signature& signature) {
-    if (queued_ == 0 && bytes <= slice_ && endpoint_->send(data, bytes, signature)) {
+    if (queue_.empty() && bytes <= slice_ && endpoint_->send(data, bytes, signature)) {
       ++enqueued_;
       return true;
     }
@@ -47,36 +44,31 @@ class Lane final {
 
   // Queues a message of `total` bytes of which the first `ready` exist.
   void push(const std::byte* data, std::size_t total, std::size_t ready) {
-    WEFT_ASSERT(queued_ < queue_.size());
-    queue_[(first_ + queued_) % queue_.size()] = Message{data, total, ready, 0};
-    ++queued_;
+    queue_.push(Message{data, total, ready, 0});
     enqueued_ += slices(total);
   }
 
   // `bytes` more of the newest queued message exist.
-  void extend(std::size_t bytes) { queue_[(first_ + queued_ - 1) % queue_.size()].ready += bytes; }
+  void extend(std::size_t bytes) { queue_.back().ready += bytes; }
 
   // Hands over what there is room for. True when nothing is left in the queue.
   bool pump(const transports::Signature& signature) {
-    while (queued_ > 0) {
-      Message& message = queue_[first_];
+    while (!queue_.empty()) {
+      Message& message = queue_.front();
       const std::size_t left = message.total - message.sent;
       const std::size_t want = left < slice_ ? left : slice_;
       if (message.ready - message.sent < want) return false;
       if (!endpoint_->send(message.data + message.sent, want, signature)) return false;
       message.sent += want;
-      if (message.sent == message.total) {
-        first_ = (first_ + 1) % queue_.size();
-        --queued_;
-      }
+      if (message.sent == message.total) queue_.pop();
     }
     return true;
   }
 
-  bool queue_empty() const { return queued_ == 0; }
+  bool queue_empty() const { return queue_.empty(); }
   // The first `slices` slices since mark() no longer read their source.
   bool sent(std::uint32_t slices) { return endpoint_->sends_done() >= mark_ + slices; }
-  bool all_sent() { return queued_ == 0 && endpoint_->sends_done() >= enqueued_; }
+  bool all_sent() { return queue_.empty() && endpoint_->sends_done() >= enqueued_; }
 
  private:
   struct Message {
@@ -90,9 +82,7 @@ class Lane final {
   std::size_t slice_;
   std::uint64_t enqueued_ = 0;  // slices, since the lane was opened
   std::uint64_t mark_ = 0;
-  std::size_t queued_ = 0;  // messages in queue_
-  std::size_t first_ = 0;
-  std::vector<Message> queue_ = std::vector<Message>(4);
+  RingQueue<Message> queue_;
   int peer_;
 };
 
