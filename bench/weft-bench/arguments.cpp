@@ -1,0 +1,198 @@
+#include "bench/weft-bench/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "bench/weft-bench/sizes.hpp"
+#include "weft/version.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr int kMaxRanks = 4096;
+constexpr int kBenchTimeoutMs = 60'000;  // a benchmark that waits longer has failed
+
+constexpr const char* kFooter = R"(
+Sizes follow nccl-tests: the whole buffer for all_gather, reduce_scatter, all_to_all, gather and scatter. time is the median over
+batches of back-to-back calls, each batch counted as its slowest rank saw it; algbw = size / time; busbw = algbw scaled to what
+each rank's link carried (all_reduce: 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather, scatter: (n-1)/n).
+
+Ranks: -n starts them here; under mpirun, srun or torchrun leave -n out; with neither there is one rank.
+Exit status: 0 fine, 1 a wrong result or a failed run, 2 bad input.
+
+Examples:
+  weft-bench all_reduce -n 4
+  weft-bench all -n 4 --dtype all --op all --max-bytes 64k --iterations 1
+  weft-bench all_reduce -n 2 --algorithm ring@4 --transport ucx --min-bytes 1M --max-bytes 1G
+  mpirun -n 8 weft-bench all_gather --json all_gather.json)";
+
+// What CLI11 fills before names become values.
+struct Words {
+  std::vector<std::string> collectives;
+  std::vector<std::string> dtypes = {"float32"};
+  std::vector<std::string> ops = {"sum"};
+  std::string min_bytes = "8";
+  std::string max_bytes = "64M";
+  std::string root = "0";
+  bool out_of_place = false;
+  bool no_check = false;
+  bool no_pin = false;
+};
+
+std::string join(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+// "all", or names; the message lists the names there are.
+template <typename T, typename Parse>
+std::vector<T> named(const std::vector<std::string>& words, int count, std::string_view what, Parse parse_one) {
+  std::vector<T> values;
+  std::vector<std::string> known;
+  for (int i = 0; i < count; ++i) known.emplace_back(to_string(static_cast<T>(i)));
+  for (const auto& word : words) {
+    if (word == "all") {
+      for (int i = 0; i < count; ++i) values.push_back(static_cast<T>(i));
+      continue;
+    }
+    const std::optional<T> value = parse_one(word);
+    if (!value)
+      throw CLI::ValidationError(fmt::format("there is no {} \"{}\"; choose from {}, or all", what, word, join(known)));
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// Each once, in the order given.
+template <typename T>
+void unique(std::vector<T>& values) {
+  std::vector<T> once;
+  for (const T value : values) {
+    if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
+  }
+  values = std::move(once);
+}
+
+std::uint64_t bytes_of(const std::string& option, const std::string& text) {
+  const auto bytes = parse_bytes(text);
+  if (!bytes) throw CLI::ValidationError(fmt::format("{} \"{}\" is not a size such as 8, 4k, 64M or 1G", option, text));
+  return *bytes;
+}
+
+int root_of(const std::string& text) {
+  if (text == "all") return kAllRoots;
+  int root = 0;
+  if (!CLI::detail::lexical_cast(text, root) || root < 0) {
+    throw CLI::ValidationError(fmt::format("--root \"{}\" is neither a rank nor \"all\"", text));
+  }
+  return root;
+}
+
+// Values from words; throws CLI::ValidationError.
+void convert(const Words& words, Arguments& arguments) {
+  arguments.collectives = named<Collective>(words.collectives, kCollectives, "collective", parse_collective);
+  arguments.dtypes = named<DataType>(words.dtypes, kDataTypes, "data type", parse_data_type);
+  arguments.ops = named<ReduceOp>(words.ops, kReduceOps, "reduce op", parse_reduce_op);
+  unique(arguments.collectives);
+  unique(arguments.dtypes);
+  unique(arguments.ops);
+  arguments.min_bytes = bytes_of("--min-bytes", words.min_bytes);
+  arguments.max_bytes = bytes_of("--max-bytes", words.max_bytes);
+  if (arguments.min_bytes > arguments.max_bytes) {
+    throw CLI::ValidationError(
+        fmt::format("--min-bytes {} is more than --max-bytes {}", words.min_bytes, words.max_bytes));
+  }
+  arguments.root = root_of(words.root);
+  if (arguments.ranks && arguments.root >= *arguments.ranks) {
+    throw CLI::ValidationError(fmt::format("--root {} is not a rank: there are {}", arguments.root, *arguments.ranks));
+  }
+  arguments.out_of_place = words.out_of_place || !arguments.in_place;
+  arguments.check = !words.no_check;
+  arguments.pin = !words.no_pin;
+}
+
+void add_what(CLI::App& app, Words& words, Arguments& arguments) {
+  app.add_option("collective", words.collectives,
+                 "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
+                 "scatter, barrier, or all")
+      ->required();
+  app.add_option("-b,--min-bytes", words.min_bytes, "Smallest size")->capture_default_str();
+  app.add_option("-e,--max-bytes", words.max_bytes, "Largest size")->capture_default_str();
+  app.add_option("-f,--factor", arguments.factor, "From one size to the next")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1 << 20));
+  app.add_option("-d,--dtype", words.dtypes, "Data types, comma-separated, or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("-o,--op", words.ops, "Reduce ops, comma-separated, or all")->delimiter(',')->capture_default_str();
+  app.add_option("-r,--root", words.root, "Root of broadcast, reduce, gather, scatter; all: another at each call")
+      ->capture_default_str();
+  app.add_flag("--in-place", arguments.in_place, "Output in the input's place");
+  app.add_flag("--out-of-place", words.out_of_place, "Separate buffers (default; with --in-place: both)");
+}
+
+void add_how(CLI::App& app, Words& words, Arguments& arguments) {
+  app.add_option("-n,--ranks", arguments.ranks, "Start that many ranks on this machine")
+      ->check(CLI::Range(1, kMaxRanks));
+  app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
+  app.add_option("--channels", arguments.channels, "0: chosen with the algorithm")->check(CLI::Range(0, 1024));
+  app.add_option("--transport", arguments.transports, "Allowed transports, comma-separated, best first: shm,ucx")
+      ->delimiter(',');
+  app.add_option("-i,--iterations", arguments.iterations, "Timed calls for each size; 0: as fit --time-budget")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000'000));
+  app.add_option("-w,--warmup", arguments.warmup, "Calls before the clock")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--time-budget", arguments.time_budget_s, "Seconds of timed calls for each size")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 3600.0));
+  app.add_option("--timeout", arguments.timeout_s, "Seconds before a wait fails (60; else WEFT_TIMEOUT)")
+      ->check(CLI::Range(1, 86400));
+  app.add_option("--json", arguments.json, "Also write the results there");
+  app.add_flag(
+      "--check,!--no-check", [&words](std::int64_t on) { words.no_check = on < 0; },
+      "Compare every result element-wise (default)");
+  app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
+}
+
+}  // namespace
+
+void apply(const Arguments& arguments, Options& options) {
+  if (arguments.timeout_s) {
+    options.timeout_ms = *arguments.timeout_s * 1000;
+  } else if (options.timeout_ms == kDefaultTimeoutMs) {
+    options.timeout_ms = kBenchTimeoutMs;
+  }
+  if (!arguments.transports.empty()) options.transports = arguments.transports;
+  if (arguments.channels > 0) options.channels = arguments.channels;
+  if (arguments.algorithm.empty()) return;
+  std::vector<std::string> rules;
+  for (const auto collective : arguments.collectives) {
+    rules.push_back(fmt::format("{}:{}", to_string(collective), arguments.algorithm));
+  }
+  options.algorithms = fmt::format("{}", fmt::join(rules, ";"));
+}
+
+Parsed parse(int argc, char** argv) {
+  Words words;
+  Arguments arguments;
+  CLI::App app("Times collectives and checks every result.", "weft-bench");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string(version()));
+  try {
+    add_what(app, words, arguments);
+    add_how(app, words, arguments);
+    app.parse(argc, argv);
+    convert(words, arguments);
+  } catch (const CLI::CallForHelp&) {
+    return {std::nullopt, app.help(), 0};
+  } catch (const CLI::CallForVersion&) {
+    return {std::nullopt, fmt::format("weft-bench {}\n", version()), 0};
+  } catch (const CLI::ParseError& error) {
+    return {std::nullopt, fmt::format("weft-bench: {}; weft-bench --help tells more\n", error.what()), kUsageError};
+  }
+  return {std::move(arguments), "", 0};
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,50 @@
+// The command line of weft-bench as a value. Parsed once, trusted afterwards.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weft/options.hpp"
+#include "weft/types.hpp"
+
+namespace weft::bench {
+
+inline constexpr int kAllRoots = -1;
+
+struct Arguments {
+  std::vector<Collective> collectives;
+  std::optional<int> ranks;  // -n: start that many ranks here
+  std::uint64_t min_bytes = 8;
+  std::uint64_t max_bytes = 64ull << 20;
+  int factor = 2;
+  int iterations = 0;  // timed calls for each size; 0: as many as fit time_budget_s
+  int warmup = 5;
+  double time_budget_s = 0.2;
+  std::vector<DataType> dtypes = {DataType::Float32};
+  std::vector<ReduceOp> ops = {ReduceOp::Sum};
+  int root = 0;  // or kAllRoots: another one at each call
+  bool out_of_place = true;
+  bool in_place = false;
+  std::string algorithm;
+  int channels = 0;
+  std::vector<std::string> transports;
+  std::optional<int> timeout_s;
+  std::string json;
+  bool check = true;
+  bool pin = true;
+};
+
+struct Parsed {
+  std::optional<Arguments> arguments;  // empty: only `text` is to be shown
+  std::string text;                    // help, or what is wrong
+  int exit_code = 0;                   // 0 for help, 2 for bad input
+};
+
+Parsed parse(int argc, char** argv);
+
+// What the arguments say about how a communicator is made.
+void apply(const Arguments& arguments, Options& options);
+
+}  // namespace weft::bench

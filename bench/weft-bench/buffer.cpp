@@ -1,0 +1,51 @@
+#include "bench/weft-bench/buffer.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "bench/weft-bench/sizes.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::byte kGuardByte{0xc5};
+
+std::uint64_t changed(const std::byte* from) {
+  return static_cast<std::uint64_t>(
+      std::count_if(from, from + Buffer::kGuard, [](std::byte byte) { return byte != kGuardByte; }));
+}
+
+}  // namespace
+
+Result<Buffer> Buffer::allocate(std::size_t capacity) {
+  const auto mapped = (capacity + 3 * kGuard - 1) / kGuard * kGuard;
+  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return Status(Code::ResourceExhausted, fmt::format("no memory for a buffer of {}: {}; choose a smaller --max-bytes",
+                                                       format_bytes(capacity), std::strerror(errno)));
+  }
+  return Buffer(static_cast<std::byte*>(memory), mapped);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : memory_(std::exchange(other.memory_, nullptr)), mapped_(other.mapped_), placed_(other.placed_) {}
+
+Buffer::~Buffer() {
+  if (memory_ != nullptr) munmap(memory_, mapped_);
+}
+
+std::span<std::byte> Buffer::place(std::size_t bytes) {
+  placed_ = bytes;
+  std::fill_n(memory_, kGuard, kGuardByte);
+  std::fill_n(memory_ + kGuard + bytes, kGuard, kGuardByte);
+  return {memory_ + kGuard, bytes};
+}
+
+std::uint64_t Buffer::broken_guards() const { return changed(memory_) + changed(memory_ + kGuard + placed_); }
+
+}  // namespace weft::bench

@@ -1,0 +1,60 @@
+// What rank 0 tells: a table for people while it runs, and a JSON file at the end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/weft-bench/arguments.hpp"
+#include "bench/weft-bench/machine.hpp"
+#include "bench/weft-bench/timing.hpp"
+#include "bench/weft-bench/workload.hpp"
+
+namespace weft::bench {
+
+struct Measurement {
+  Case what;
+  std::uint64_t bytes = 0;
+  int ranks = 1;
+  std::string algorithm;
+  int channels = 1;
+  std::string transport;
+  Timing time;
+  bool checked = false;
+  std::uint64_t wrong = 0;
+
+  double algorithm_bandwidth_gbs() const;
+  double bus_bandwidth_gbs() const;  // algbw scaled to what each rank's link carried
+};
+
+// Who runs it, where: known before the first measurement.
+struct Setting {
+  Machine machine;
+  std::vector<RankPlace> places;
+  std::string launcher;   // "weft-bench -n", "openmpi", "one rank"
+  std::string placement;  // in words
+};
+
+// The table goes to standard output, progress to standard error if that is a terminal.
+class Table {
+ public:
+  Table(const Setting& setting, const Arguments& arguments);
+
+  void begin(Collective collective);
+  void progress(std::string_view what, int done, int total);
+  void row(const Measurement& measurement);
+  void end(const std::vector<Measurement>& measurements);
+
+ private:
+  void clear_progress();
+  bool show_progress_;
+  bool progress_shown_ = false;
+};
+
+std::string to_json(const Setting& setting, const std::vector<Measurement>& measurements);
+// Whether write_atomically may write there: nothing, or a regular file.
+bool is_replaceable(const std::string& path);
+// All or nothing: a reader never sees half a file.
+Status write_atomically(const std::string& path, std::string_view text);
+
+}  // namespace weft::bench

@@ -1,0 +1,192 @@
+#include "bench/weft-bench/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "bench/weft-bench/launcher.hpp"
+#include "bench/weft-bench/machine.hpp"
+#include "bench/weft-bench/report.hpp"
+#include "bench/weft-bench/sizes.hpp"
+#include "bench/weft-bench/timing.hpp"
+#include "bench/weft-bench/workload.hpp"
+
+namespace weft::bench {
+namespace {
+
+// Everything to measure, in order. A size that rounds to the same call as the one before is left out.
+std::vector<Case> all_cases(const Arguments& arguments, int ranks) {
+  std::vector<Case> cases;
+  const auto add = [&](const Operation& call, bool in_place) {
+    const bool all_roots = has_root(call.collective) && arguments.root == kAllRoots;
+    if (cases.empty() || cases.back().call != call || cases.back().in_place != in_place)
+      cases.push_back({call, all_roots, in_place});
+  };
+  for (const auto collective : arguments.collectives) {
+    Operation call;
+    call.collective = collective;
+    if (collective == Collective::Barrier) {
+      add(call, false);
+      continue;
+    }
+    call.root = has_root(collective) ? std::max(0, arguments.root) : 0;
+    for (const auto dtype : arguments.dtypes) {
+      call.dtype = dtype;
+      const auto ops = reduces(collective) ? arguments.ops : std::vector<ReduceOp>{ReduceOp::Sum};
+      for (const auto op : ops) {
+        call.op = op;
+        if (reduces(collective) && !valid(dtype, op)) continue;
+        for (const bool in_place : {false, true}) {
+          if (!(in_place ? arguments.in_place : arguments.out_of_place)) continue;
+          for (const auto bytes : sweep(arguments.min_bytes, arguments.max_bytes, arguments.factor)) {
+            add(sized(call, bytes, ranks), in_place);
+          }
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+class Runner {
+ public:
+  Runner(Communicator& communicator, const Arguments& arguments, Buffer in, Buffer out)
+      : communicator_(communicator), arguments_(arguments), in_(std::move(in)), out_(std::move(out)) {}
+
+  Result<bool> run() {
+    WEFT_TRY_ASSIGN(const auto setting, describe());
+    const bool tells = communicator_.rank() == 0;
+    std::optional<Table> table;
+    if (tells) table.emplace(setting, arguments_);
+
+    const auto cases = all_cases(arguments_, communicator_.size());
+    std::vector<Measurement> measurements;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const auto& what = cases[i];
+      if (tells && (i == 0 || cases[i - 1].call.collective != what.call.collective)) table->begin(what.call.collective);
+      if (tells) table->progress(describe(what), static_cast<int>(i) + 1, static_cast<int>(cases.size()));
+      auto measured = measure(what);
+      if (!measured) return std::move(measured).error().with_context(describe(what));
+      measurements.push_back(std::move(measured).value());
+      if (tells) table->row(measurements.back());
+    }
+    if (tells) {
+      table->end(measurements);
+      if (!arguments_.json.empty()) WEFT_TRY(write_atomically(arguments_.json, to_json(setting, measurements)));
+    }
+    return std::all_of(measurements.begin(), measurements.end(), [](const Measurement& m) { return m.wrong == 0; });
+  }
+
+ private:
+  Result<Setting> describe() {
+    Setting setting;
+    setting.machine = this_machine();
+    WEFT_TRY_ASSIGN(setting.places, gather_places(communicator_, setting.machine));
+    const auto local = local_placement();
+    setting.launcher = !local.empty()                       ? "weft-bench -n"
+                       : communicator_.source() == "single" ? "no launcher"
+                                                            : std::string(communicator_.source());
+    setting.placement = !local.empty()              ? local
+                        : communicator_.size() == 1 ? "one rank: use -n, mpirun, srun or torchrun for more"
+                                                    : "as the launcher did";
+    return setting;
+  }
+
+  static std::string describe(const Case& what) {
+    const auto& call = what.call;
+    if (call.collective == Collective::Barrier) return "barrier";
+    return fmt::format("{} of {} x {}{}", to_string(call.collective), call.count, to_string(call.dtype),
+                       reduces(call.collective) ? fmt::format(", {}", to_string(call.op)) : "");
+  }
+
+  Result<Measurement> measure(const Case& what) {
+    Measurement measurement;
+    measurement.what = what;
+    measurement.ranks = communicator_.size();
+    measurement.bytes =
+        what.call.collective == Collective::Barrier ? 0 : message_bytes(what.call, communicator_.size());
+    measurement.transport = transports_of(communicator_);
+    measurement.checked = arguments_.check;
+    WEFT_TRY_ASSIGN(const auto choice, communicator_.explain(what.call));
+    measurement.algorithm = choice.winner().algorithm;
+    measurement.channels = choice.winner().channels;
+
+    Workload workload(what, communicator_.rank(), communicator_.size(), pattern_of(what.call), in_, out_);
+    // Before the clock and after it: a plan that only works once would show.
+    WEFT_TRY(checked_calls(what, workload, measurement));
+    workload.clear();
+    WEFT_TRY_ASSIGN(measurement.time, time_calls(communicator_, workload.calls(),
+                                                 {arguments_.iterations, arguments_.warmup, arguments_.time_budget_s}));
+    WEFT_TRY(checked_calls(what, workload, measurement));
+    std::uint64_t wrong = measurement.wrong;
+    WEFT_TRY(agree_on_sum(communicator_, std::span(&wrong, 1)));
+    measurement.wrong = std::max(wrong, measurement.wrong);  // a wrong sum may not hide what this rank saw
+    return measurement;
+  }
+
+  Status checked_calls(const Case& what, Workload& workload, Measurement& measurement) {
+    if (!arguments_.check) return {};
+    for (const auto& call : workload.calls()) {
+      workload.fill(call);
+      WEFT_TRY(communicator_.run(call));
+      const auto verdict = workload.check(call);
+      if (verdict.wrong > 0 && measurement.wrong == 0) {
+        fmt::print(stderr, "weft-bench: rank {}: {}, {}: {} wrong, the first: {}\n", communicator_.rank(),
+                   describe(what), what.in_place ? "in place" : "out of place", verdict.wrong, verdict.first_wrong);
+      }
+      measurement.wrong += verdict.wrong;
+    }
+    return {};
+  }
+
+  // Kept from one case to the next: it depends on the type and the op only.
+  const Pattern& pattern_of(const Operation& call) {
+    const bool reducing = reduces(call.collective);
+    if (!pattern_ || pattern_call_.dtype != call.dtype || pattern_call_.op != call.op ||
+        reduces(pattern_call_.collective) != reducing) {
+      pattern_.emplace(call.dtype, call.op, reducing, communicator_.size());
+      pattern_call_ = call;
+    }
+    return *pattern_;
+  }
+
+  Communicator& communicator_;
+  const Arguments& arguments_;
+  Buffer in_;
+  Buffer out_;
+  std::optional<Pattern> pattern_;
+  Operation pattern_call_;
+};
+
+// The largest input and output of any rank.
+std::pair<std::uint64_t, std::uint64_t> buffer_bytes(const Arguments& arguments, int ranks) {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+  for (const auto& what : all_cases(arguments, ranks)) {
+    if (what.call.collective == Collective::Barrier) continue;
+    const auto element = size_of(what.call.dtype);
+    const auto read = input_count(what.call, what.call.root, ranks) * element;
+    const auto written = output_count(what.call, what.call.root, ranks) * element;
+    if (!what.in_place) in = std::max(in, read);
+    out = std::max(out, what.in_place ? std::max(read, written) : written);
+  }
+  return {in, out};
+}
+
+}  // namespace
+
+std::uint64_t memory_of_a_rank(const Arguments& arguments, int ranks) {
+  const auto [in, out] = buffer_bytes(arguments, ranks);
+  return in + out;
+}
+
+Result<bool> run_benchmark(Communicator& communicator, const Arguments& arguments) {
+  const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());
+  WEFT_TRY_ASSIGN(auto in, Buffer::allocate(in_bytes));
+  WEFT_TRY_ASSIGN(auto out, Buffer::allocate(out_bytes));
+  return Runner(communicator, arguments, std::move(in), std::move(out)).run();
+}
+
+}  // namespace weft::bench

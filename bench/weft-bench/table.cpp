@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "bench/weft-bench/report.hpp"
+#include "bench/weft-bench/sizes.hpp"
+#include "weft/version.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t kMaxPlaces = 16;  // ranks whose place is printed
+
+// Which share of the size each rank's link carries, as nccl-tests defines it.
+double bus_factor(Collective collective, int ranks) {
+  const double n = ranks;
+  switch (collective) {
+    case Collective::AllReduce:
+      return 2 * (n - 1) / n;
+    case Collective::AllGather:
+    case Collective::ReduceScatter:
+    case Collective::AllToAll:
+    case Collective::Gather:
+    case Collective::Scatter:
+      return (n - 1) / n;
+    case Collective::Broadcast:
+    case Collective::Reduce:
+      return 1;
+    case Collective::Barrier:
+      return 0;
+  }
+  return 0;
+}
+
+std::string root_name(const Case& what) {
+  if (!has_root(what.call.collective)) return "-";
+  return what.all_roots ? "all" : fmt::format("{}", what.call.root);
+}
+
+// Three significant figures where it matters, never an exponent.
+std::string figure(double value) {
+  return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.{}f}", value, value >= 10 ? 2 : 3);
+}
+
+template <typename... Columns>
+void print_line(Columns&&... columns) {
+  fmt::print("{:>14} {:>12} {:>8} {:>6} {:>5} {:>5}  {:<24} {:<9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>7}\n",
+             std::forward<Columns>(columns)...);
+}
+
+}  // namespace
+
+double Measurement::algorithm_bandwidth_gbs() const {
+  return time.median_us > 0 ? static_cast<double>(bytes) / time.median_us / 1e3 : 0;
+}
+
+double Measurement::bus_bandwidth_gbs() const {
+  return algorithm_bandwidth_gbs() * bus_factor(what.call.collective, ranks);
+}
+
+Table::Table(const Setting& setting, const Arguments& arguments) : show_progress_(isatty(STDERR_FILENO) != 0) {
+  const auto& machine = setting.machine;
+  fmt::print("# weft-bench {}: {} rank{}, started by {}\n", version(), setting.places.size(),
+             setting.places.size() == 1 ? "" : "s", setting.launcher);
+  fmt::print("# machine: {}, {}, {} cores, {:.1f} GiB, {}\n", machine.host, machine.cpu, machine.cores,
+             static_cast<double>(machine.memory_bytes) / (1 << 30), machine.kernel);
+  fmt::print("# placement: {}\n", setting.placement);
+  for (std::size_t rank = 0; rank < setting.places.size() && rank < kMaxPlaces; ++rank) {
+    const auto& place = setting.places[rank];
+    fmt::print("#   rank {:>3}  host {}  pid {}  cpus {}\n", rank, place.host, place.pid, place.cpus);
+  }
+  if (setting.places.size() > kMaxPlaces) fmt::print("#   ... and {} more\n", setting.places.size() - kMaxPlaces);
+  fmt::print("# sizes {} to {} by factor {}, warm-up {}, {}, {}\n", format_bytes(arguments.min_bytes),
+             format_bytes(arguments.max_bytes), arguments.factor, arguments.warmup,
+             arguments.iterations > 0 ? fmt::format("{} timed calls", arguments.iterations)
+                                      : fmt::format("{} s of timed calls", arguments.time_budget_s),
+             arguments.check ? "every result checked" : "results NOT checked");
+}
+
+void Table::begin(Collective collective) {
+  clear_progress();
+  fmt::print("#\n# {}\n", to_string(collective));
+  print_line("size(B)", "count", "type", "redop", "root", "place", "algorithm", "transport", "time(us)", "min(us)",
+             "p99(us)", "algbw", "busbw", "#wrong");
+  std::fflush(stdout);
+}
+
+void Table::progress(std::string_view what, int done, int total) {
+  if (!show_progress_) return;
+  fmt::print(stderr, "\r\033[K[{}/{}] {}", done, total, what);
+  std::fflush(stderr);
+  progress_shown_ = true;
+}
+
+void Table::clear_progress() {
+  if (!progress_shown_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  progress_shown_ = false;
+}
+
+void Table::row(const Measurement& measurement) {
+  clear_progress();
+  const auto& call = measurement.what.call;
+  const bool barrier = call.collective == Collective::Barrier;
+  print_line(measurement.bytes, call.count, barrier ? "-" : to_string(call.dtype),
+             reduces(call.collective) ? to_string(call.op) : "-", root_name(measurement.what),
+             barrier                     ? "-"
+             : measurement.what.in_place ? "in"
+                                         : "out",
+             fmt::format("{}@{}", measurement.algorithm, measurement.channels), measurement.transport,
+             figure(measurement.time.median_us), figure(measurement.time.min_us), figure(measurement.time.p99_us),
+             figure(measurement.algorithm_bandwidth_gbs()), figure(measurement.bus_bandwidth_gbs()),
+             measurement.checked ? fmt::format("{}", measurement.wrong) : "N/A");
+  std::fflush(stdout);
+}
+
+void Table::end(const std::vector<Measurement>& measurements) {
+  clear_progress();
+  std::uint64_t wrong = 0;
+  bool checked = true;
+  double bus_bandwidth = 0;
+  int moving = 0;
+  for (const auto& measurement : measurements) {
+    wrong += measurement.wrong;
+    checked = checked && measurement.checked;
+    if (measurement.what.call.collective == Collective::Barrier) continue;
+    bus_bandwidth += measurement.bus_bandwidth_gbs();
+    ++moving;
+  }
+  fmt::print("#\n# Out of bounds values : {}\n",
+             !checked ? "not checked" : fmt::format("{} {}", wrong, wrong == 0 ? "OK" : "FAILED"));
+  fmt::print("# Avg bus bandwidth    : {} GB/s over {} measurements\n", figure(moving > 0 ? bus_bandwidth / moving : 0),
+             moving);
+  std::fflush(stdout);
+}
+
+}  // namespace weft::bench

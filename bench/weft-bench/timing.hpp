@@ -1,0 +1,31 @@
+// The clock: batches of back-to-back calls, each batch counted as its slowest rank saw it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "weft/communicator.hpp"
+
+namespace weft::bench {
+
+struct TimingSettings {
+  int iterations = 0;  // 0: as many as fit budget_s
+  int warmup = 5;
+  double budget_s = 0.2;
+};
+
+// Microseconds for one call.
+struct Timing {
+  double min_us = 0;
+  double median_us = 0;
+  double p99_us = 0;
+};
+
+// Collective: every rank times the same number of calls, round robin over `calls`.
+Result<Timing> time_calls(Communicator& communicator, std::span<const Operation> calls, const TimingSettings& settings);
+
+// Every rank gets the largest (sum) of the ranks' values.
+Status agree_on_max(Communicator& communicator, std::span<double> values);
+Status agree_on_sum(Communicator& communicator, std::span<std::uint64_t> values);
+
+}  // namespace weft::bench

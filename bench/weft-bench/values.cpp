@@ -1,0 +1,232 @@
+#include "bench/weft-bench/values.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace weft::bench {
+namespace {
+
+constexpr int kMaxPowers = 6;           // factors of two in one product: 2^6 fits every type
+constexpr std::int64_t kLargest = 100;  // of a single contribution
+
+bool is_signed(DataType dtype) {
+  switch (dtype) {
+    case DataType::UInt8:
+    case DataType::UInt32:
+    case DataType::UInt64:
+    case DataType::Bool:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Every integer up to here is an element of the type.
+std::int64_t exact_limit(DataType dtype) {
+  switch (dtype) {
+    case DataType::Bool:
+      return 1;
+    case DataType::Int8:
+      return 127;
+    case DataType::UInt8:
+      return 255;
+    case DataType::BFloat16:
+      return 256;
+    case DataType::Float16:
+      return 2048;
+    default:
+      return 1 << 24;
+  }
+}
+
+// The largest size of a contribution of which every partial sum over the ranks is exact; 0 if there are more ranks than
+// that.
+std::int64_t sum_limit(DataType dtype, int ranks) { return std::min(exact_limit(dtype) / ranks, kLargest); }
+
+std::int64_t in_range(std::uint64_t random, std::int64_t low, std::int64_t high) {
+  return low + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(high - low + 1));
+}
+
+std::int64_t sum_value(DataType dtype, int ranks, int rank, std::uint64_t index) {
+  const auto limit = sum_limit(dtype, ranks);
+  if (limit > 0) return in_range(mix(static_cast<std::uint64_t>(rank), index, 1), is_signed(dtype) ? -limit : 0, limit);
+  // Too many ranks for one each: every stride-th contributes 1.
+  const auto stride = (static_cast<std::uint64_t>(ranks) + static_cast<std::uint64_t>(exact_limit(dtype)) - 1) /
+                      static_cast<std::uint64_t>(exact_limit(dtype));
+  return (static_cast<std::uint64_t>(rank) + index) % (stride + 1) == 0 ? 1 : 0;
+}
+
+// The same base on all ranks, plus and minus one number on two neighbours: the sum is ranks * base, and dividing it is
+// exact.
+std::int64_t average_value(DataType dtype, int ranks, int rank, std::uint64_t index) {
+  const auto limit = sum_limit(dtype, ranks) / 2;
+  const auto base = in_range(mix(0, index, 2), 0, limit);
+  const bool paired = (rank ^ 1) < ranks;
+  const auto delta =
+      paired ? in_range(mix(static_cast<std::uint64_t>(rank / 2), index, 3), 0, is_signed(dtype) ? limit : base) : 0;
+  return rank % 2 == 0 ? base + delta : base - delta;
+}
+
+// Two on at most kMaxPowers ranks, plus or minus one on the others.
+std::int64_t product_value(DataType dtype, int ranks, int rank, std::uint64_t index) {
+  const auto stride = static_cast<std::uint64_t>((ranks + kMaxPowers - 1) / kMaxPowers);
+  const auto random = mix(static_cast<std::uint64_t>(rank), index, 4);
+  const std::int64_t size = static_cast<std::uint64_t>(rank) % stride == index % stride && random % 4 != 0 ? 2 : 1;
+  return is_signed(dtype) && (random & 16) != 0 ? -size : size;
+}
+
+std::int64_t bit_value(DataType dtype, ReduceOp op, int rank, std::uint64_t index) {
+  const auto random = mix(static_cast<std::uint64_t>(rank), index, 5);
+  const auto bit = std::uint64_t{1} << (random % (size_of(dtype) * 8));
+  switch (op) {
+    case ReduceOp::BitAnd:
+      return static_cast<std::int64_t>(~bit);
+    case ReduceOp::BitOr:
+      return static_cast<std::int64_t>(bit);
+    default:
+      return static_cast<std::int64_t>(random);
+  }
+}
+
+// Mostly the op's neutral value, so that the reduction is not the same everywhere.
+std::int64_t bool_value(ReduceOp op, int ranks, int rank, std::uint64_t index) {
+  const auto random = mix(static_cast<std::uint64_t>(rank), index, 6);
+  if (op == ReduceOp::BitXor) return static_cast<std::int64_t>(random & 1);
+  const bool neutral = random % static_cast<std::uint64_t>(ranks) != 0;
+  const bool is_and = op == ReduceOp::Prod || op == ReduceOp::Min || op == ReduceOp::BitAnd;
+  return is_and == neutral ? 1 : 0;
+}
+
+std::int64_t combine(DataType dtype, ReduceOp op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case ReduceOp::Sum:
+      return dtype == DataType::Bool ? (a | b) : a + b;
+    case ReduceOp::Avg:
+      return a + b;
+    case ReduceOp::Prod:
+      return a * b;
+    case ReduceOp::Min:
+      return std::min(a, b);
+    case ReduceOp::Max:
+      return std::max(a, b);
+    case ReduceOp::BitAnd:
+      return a & b;
+    case ReduceOp::BitOr:
+      return a | b;
+    case ReduceOp::BitXor:
+      return a ^ b;
+  }
+  return 0;
+}
+
+// The binary16 of an integer of at most 11 bits.
+std::uint16_t half_of(std::int64_t number) {
+  if (number == 0) return 0;
+  const auto size = static_cast<std::uint64_t>(number < 0 ? -number : number);
+  const auto exponent = static_cast<unsigned>(std::bit_width(size)) - 1;
+  const auto mantissa = (size << 10 >> exponent) & 0x3ff;
+  return static_cast<std::uint16_t>((number < 0 ? 0x8000u : 0u) | (exponent + 15) << 10 | mantissa);
+}
+
+double half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f;
+  const int mantissa = bits & 0x3ff;
+  double size = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+  if (exponent == 31) size = mantissa != 0 ? std::nan("") : HUGE_VAL;
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
+template <typename T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void store(T value, std::byte* to) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+}  // namespace
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t salt) {
+  std::uint64_t z = (a << 40) ^ (b << 8) ^ salt;
+  for (int round = 0; round < 2; ++round) {
+    z += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+  }
+  return z;
+}
+
+std::int64_t contribution(DataType dtype, ReduceOp op, int ranks, int rank, std::uint64_t index) {
+  if (dtype == DataType::Bool) return bool_value(op, ranks, rank, index);
+  switch (op) {
+    case ReduceOp::Sum:
+      return sum_value(dtype, ranks, rank, index);
+    case ReduceOp::Avg:
+      return average_value(dtype, ranks, rank, index);
+    case ReduceOp::Prod:
+      return product_value(dtype, ranks, rank, index);
+    case ReduceOp::Min:
+    case ReduceOp::Max:
+      return in_range(mix(static_cast<std::uint64_t>(rank), index, 7), is_signed(dtype) ? -kLargest : 0, kLargest);
+    default:
+      return bit_value(dtype, op, rank, index);
+  }
+}
+
+std::int64_t reduction(DataType dtype, ReduceOp op, int ranks, std::uint64_t index) {
+  auto value = contribution(dtype, op, ranks, 0, index);
+  for (int rank = 1; rank < ranks; ++rank)
+    value = combine(dtype, op, value, contribution(dtype, op, ranks, rank, index));
+  return op == ReduceOp::Avg ? value / ranks : value;
+}
+
+void encode(DataType dtype, std::int64_t number, std::byte* element) {
+  switch (dtype) {
+    case DataType::Float16:
+      return store(half_of(number), element);
+    case DataType::BFloat16:
+      return store(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(number)) >> 16), element);
+    case DataType::Float32:
+      return store(static_cast<float>(number), element);
+    case DataType::Float64:
+      return store(static_cast<double>(number), element);
+    default:
+      std::memcpy(element, &number, size_of(dtype));  // little-endian: the low bytes come first
+  }
+}
+
+double decode(DataType dtype, const std::byte* element) {
+  switch (dtype) {
+    case DataType::Int8:
+      return load<std::int8_t>(element);
+    case DataType::UInt8:
+    case DataType::Bool:
+      return load<std::uint8_t>(element);
+    case DataType::Int32:
+      return load<std::int32_t>(element);
+    case DataType::UInt32:
+      return load<std::uint32_t>(element);
+    case DataType::Int64:
+      return static_cast<double>(load<std::int64_t>(element));
+    case DataType::UInt64:
+      return static_cast<double>(load<std::uint64_t>(element));
+    case DataType::Float16:
+      return half_value(load<std::uint16_t>(element));
+    case DataType::BFloat16:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(element)) << 16);
+    case DataType::Float32:
+      return load<float>(element);
+    case DataType::Float64:
+      return load<double>(element);
+  }
+  return 0;
+}
+
+}  // namespace weft::bench

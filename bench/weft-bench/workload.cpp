@@ -1,0 +1,150 @@
+#include "bench/weft-bench/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::bench {
+namespace {
+
+constexpr std::byte kPoison{0xa7};  // no pattern's element consists of it, but for a random one in 256^bytes
+
+bool counts_blocks(Collective collective) {
+  switch (collective) {
+    case Collective::AllGather:
+    case Collective::ReduceScatter:
+    case Collective::AllToAll:
+    case Collective::Gather:
+    case Collective::Scatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Operation sized(Operation call, std::uint64_t bytes, int ranks) {
+  if (call.collective == Collective::Barrier) return call;
+  const auto elements = bytes / size_of(call.dtype);
+  call.count = std::max<std::uint64_t>(
+      1, counts_blocks(call.collective) ? elements / static_cast<std::uint64_t>(ranks) : elements);
+  return call;
+}
+
+Workload::Workload(const Case& what, int rank, int ranks, const Pattern& pattern, Buffer& in, Buffer& out)
+    : case_(what), rank_(rank), ranks_(ranks), pattern_(pattern), in_(in), out_(out) {
+  // Roots differ in what they read and write, so the buffers serve any.
+  std::uint64_t read = 0;
+  std::uint64_t written = 0;
+  std::vector<Operation> calls;
+  const int first = case_.all_roots ? 0 : case_.call.root;
+  for (int root = first; root == first || (case_.all_roots && root < ranks); ++root) {
+    auto call = case_.call;
+    call.root = root;
+    read = std::max(read, input_count(call, rank, ranks));
+    written = std::max(written, output_count(call, rank, ranks));
+    calls.push_back(call);
+  }
+  const auto element = size_of(case_.call.dtype);
+  in_bytes_ = in_.place(case_.in_place ? 0 : read * element);
+  out_bytes_ = out_.place((case_.in_place ? std::max(read, written) : written) * element);
+  for (const auto& call : calls) calls_.push_back(bound(call));
+}
+
+Operation Workload::bound(const Operation& call) const {
+  const bool reads = input_count(call, rank_, ranks_) > 0;
+  const bool writes = output_count(call, rank_, ranks_) > 0;
+  const auto own_block = static_cast<std::uint64_t>(rank_) * call.count * size_of(call.dtype);
+  auto result = call;
+  std::byte* in = case_.in_place ? out_bytes_.data() : in_bytes_.data();
+  std::byte* out = out_bytes_.data();
+  if (case_.in_place && reads && writes) {
+    if (call.collective == Collective::AllGather || call.collective == Collective::Gather) in += own_block;
+    if (call.collective == Collective::ReduceScatter || call.collective == Collective::Scatter) out += own_block;
+  }
+  result.in = reads ? in : nullptr;
+  result.out = writes ? out : nullptr;
+  return result;
+}
+
+std::vector<Workload::Piece> Workload::input(const Operation& call) const {
+  const auto count = input_count(call, rank_, ranks_);
+  if (count == 0) return {};
+  return {{&pattern_.contribution(rank_), 0, count}};
+}
+
+std::vector<Workload::Piece> Workload::output(const Operation& call) const {
+  if (output_count(call, rank_, ranks_) == 0) return {};
+  const auto count = call.count;
+  const auto own_block = static_cast<std::uint64_t>(rank_) * count;
+  std::vector<Piece> pieces;
+  switch (call.collective) {
+    case Collective::AllReduce:
+    case Collective::Reduce:
+      return {{&pattern_.reduction(), 0, count}};
+    case Collective::ReduceScatter:
+      return {{&pattern_.reduction(), own_block, count}};
+    case Collective::Broadcast:
+      return {{&pattern_.contribution(call.root), 0, count}};
+    case Collective::Scatter:
+      return {{&pattern_.contribution(call.root), own_block, count}};
+    case Collective::AllGather:
+    case Collective::Gather:
+      for (int from = 0; from < ranks_; ++from) pieces.push_back({&pattern_.contribution(from), 0, count});
+      return pieces;
+    case Collective::AllToAll:
+      for (int from = 0; from < ranks_; ++from) pieces.push_back({&pattern_.contribution(from), own_block, count});
+      return pieces;
+    case Collective::Barrier:
+      return {};
+  }
+  return {};
+}
+
+void Workload::fill(const Operation& call) {
+  std::fill(in_bytes_.begin(), in_bytes_.end(), kPoison);
+  std::fill(out_bytes_.begin(), out_bytes_.end(), kPoison);
+  auto* to = static_cast<std::byte*>(const_cast<void*>(call.in));  // our own buffer
+  for (const auto& piece : input(call)) {
+    piece.values->write(to, piece.first, piece.count);
+    to += piece.count * size_of(call.dtype);
+  }
+}
+
+void Workload::clear() {
+  std::fill(in_bytes_.begin(), in_bytes_.end(), std::byte{0});
+  std::fill(out_bytes_.begin(), out_bytes_.end(), std::byte{0});
+}
+
+Verdict Workload::check(const Operation& call) const {
+  Verdict verdict;
+  check_pieces(output(call), call.out, "output", verdict);
+  if (!case_.in_place) check_pieces(input(call), call.in, "input, which may not be written,", verdict);
+  if (const auto broken = in_.broken_guards() + out_.broken_guards(); broken > 0) {
+    if (verdict.wrong == 0)
+      verdict.first_wrong = fmt::format("{} bytes before or after the buffers were written", broken);
+    verdict.wrong += broken;
+  }
+  return verdict;
+}
+
+void Workload::check_pieces(const std::vector<Piece>& pieces, const void* data, std::string_view what,
+                            Verdict& verdict) const {
+  const auto dtype = case_.call.dtype;
+  const auto* from = static_cast<const std::byte*>(data);
+  std::uint64_t offset = 0;
+  for (const auto& piece : pieces) {
+    std::uint64_t where = 0;
+    const auto wrong = piece.values->count_wrong(from + offset * size_of(dtype), piece.first, piece.count, &where);
+    if (wrong > 0 && verdict.wrong == 0) {
+      verdict.first_wrong = fmt::format("element {} of the {} is {}, expected {}", offset + where, what,
+                                        element_to_string(dtype, from + (offset + where) * size_of(dtype)),
+                                        element_to_string(dtype, piece.values->element(piece.first + where)));
+    }
+    verdict.wrong += wrong;
+    offset += piece.count;
+  }
+}
+
+}  // namespace weft::bench

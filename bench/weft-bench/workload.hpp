@@ -1,0 +1,66 @@
+// One collective call of one size on one rank: its buffers, what goes in, what must come out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/weft-bench/buffer.hpp"
+#include "bench/weft-bench/pattern.hpp"
+#include "weft/operation.hpp"
+
+namespace weft::bench {
+
+// What is measured: everything but the buffers.
+struct Case {
+  Operation call;          // without buffers
+  bool all_roots = false;  // another root at each call
+  bool in_place = false;
+};
+
+// The call with the count that `bytes` means (at least one element), as nccl-tests counts bytes.
+Operation sized(Operation call, std::uint64_t bytes, int ranks);
+
+struct Verdict {
+  std::uint64_t wrong = 0;  // elements, and bytes written where nothing may be written
+  std::string first_wrong;  // for people; empty if nothing is wrong
+};
+
+class Workload {
+ public:
+  // `in` and `out` are big enough for the case on any rank. The pattern and the buffers outlive the workload.
+  Workload(const Case& what, int rank, int ranks, const Pattern& pattern, Buffer& in, Buffer& out);
+
+  // The calls of this case with their buffers: one, or one for each root.
+  const std::vector<Operation>& calls() const { return calls_; }
+
+  // Contributions into the input, and into the output what is not the result of `call`.
+  void fill(const Operation& call);
+  // Zeros everywhere: numbers that neither grow nor get slow when they are reduced in place again and again.
+  void clear();
+  // After `call` ran on what fill() left.
+  Verdict check(const Operation& call) const;
+
+ private:
+  struct Piece {
+    const Sequence* values;
+    std::uint64_t first;  // index in `values`
+    std::uint64_t count;
+  };
+  Operation bound(const Operation& call) const;
+  std::vector<Piece> input(const Operation& call) const;
+  std::vector<Piece> output(const Operation& call) const;
+  void check_pieces(const std::vector<Piece>& pieces, const void* data, std::string_view what, Verdict& verdict) const;
+
+  Case case_;
+  int rank_;
+  int ranks_;
+  const Pattern& pattern_;
+  Buffer& in_;
+  Buffer& out_;
+  std::span<std::byte> in_bytes_;   // empty in place
+  std::span<std::byte> out_bytes_;  // in place: the one buffer of input and output
+  std::vector<Operation> calls_;
+};
+
+}  // namespace weft::bench

@@ -1,0 +1,98 @@
+// The command line of weft-bench: what it means, and what is refused with one clear line.
+#include "bench/weft-bench/arguments.hpp"
+
+#include <gmock/gmock.h>
+
+namespace weft::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Parsed parse_words(std::vector<std::string> words) {
+  words.insert(words.begin(), "weft-bench");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  return parse(static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(Arguments, names_become_values) {
+  const auto parsed =
+      parse_words({"all_reduce", "all_gather", "-n", "4", "--dtype", "f32,bf16", "--op", "sum,max", "--min-bytes", "4k",
+                   "--max-bytes", "1M", "--root", "all", "--transport", "shm,ucx"});
+  ASSERT_TRUE(parsed.arguments) << parsed.text;
+  EXPECT_THAT(parsed.arguments->collectives, ElementsAre(Collective::AllReduce, Collective::AllGather));
+  EXPECT_THAT(parsed.arguments->dtypes, ElementsAre(DataType::Float32, DataType::BFloat16));
+  EXPECT_THAT(parsed.arguments->ops, ElementsAre(ReduceOp::Sum, ReduceOp::Max));
+  EXPECT_EQ(parsed.arguments->min_bytes, 4096u);
+  EXPECT_EQ(parsed.arguments->max_bytes, 1u << 20);
+  EXPECT_EQ(parsed.arguments->root, kAllRoots);
+  EXPECT_THAT(parsed.arguments->transports, ElementsAre("shm", "ucx"));
+  EXPECT_EQ(parsed.arguments->ranks, 4);
+}
+
+TEST(Arguments, all_is_every_collective_once) {
+  const auto parsed = parse_words({"all", "all_reduce"});
+  ASSERT_TRUE(parsed.arguments) << parsed.text;
+  EXPECT_EQ(parsed.arguments->collectives.size(), static_cast<std::size_t>(kCollectives));
+}
+
+TEST(Arguments, buffers_are_separate_unless_in_place_is_asked_for) {
+  const auto plain = parse_words({"all_reduce"}).arguments;
+  EXPECT_TRUE(plain->out_of_place && !plain->in_place);
+  const auto in_place = parse_words({"all_reduce", "--in-place"}).arguments;
+  EXPECT_TRUE(!in_place->out_of_place && in_place->in_place);
+  const auto both = parse_words({"all_reduce", "--in-place", "--out-of-place"}).arguments;
+  EXPECT_TRUE(both->out_of_place && both->in_place);
+}
+
+TEST(Arguments, results_are_checked_unless_told_otherwise) {
+  EXPECT_TRUE(parse_words({"all_reduce"}).arguments->check);
+  EXPECT_TRUE(parse_words({"all_reduce", "--check"}).arguments->check);
+  EXPECT_FALSE(parse_words({"all_reduce", "--no-check"}).arguments->check);
+}
+
+TEST(Arguments, bad_input_is_named_in_one_line) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"all_reduc"}, "there is no collective \"all_reduc\"; choose from all_reduce,"},
+      {{"all_reduce", "--dtype", "float99"}, "there is no data type \"float99\""},
+      {{"all_reduce", "--op", "plus"}, "there is no reduce op \"plus\""},
+      {{"all_reduce", "--min-bytes", "4x"}, "--min-bytes \"4x\" is not a size"},
+      {{"all_reduce", "--min-bytes", "1M", "--max-bytes", "1k"}, "--min-bytes 1M is more than --max-bytes 1k"},
+      {{"broadcast", "--root", "me"}, "--root \"me\" is neither a rank nor \"all\""},
+      {{"broadcast", "-n", "2", "--root", "2"}, "--root 2 is not a rank: there are 2"},
+      {{"all_reduce", "-n", "0"}, "--ranks"},
+      {{"all_reduce", "--fast"}, "--fast"},
+      {{}, "collective"},
+  };
+  for (const auto& [words, message] : cases) {
+    const auto parsed = parse_words(words);
+    EXPECT_FALSE(parsed.arguments);
+    EXPECT_EQ(parsed.exit_code, 2);
+    EXPECT_THAT(parsed.text, HasSubstr(message));
+    EXPECT_EQ(parsed.text.find('\n'), parsed.text.size() - 1) << parsed.text;
+  }
+}
+
+TEST(Arguments, help_is_no_error) {
+  const auto parsed = parse_words({"--help"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_THAT(parsed.text, HasSubstr("--min-bytes"));
+}
+
+TEST(Arguments, an_algorithm_is_asked_for_by_every_collective_of_the_run) {
+  Options options;
+  apply(*parse_words({"all_reduce", "all_gather", "--algorithm", "ring@4", "--timeout", "5"}).arguments, options);
+  EXPECT_EQ(options.algorithms, "all_reduce:ring@4;all_gather:ring@4");
+  EXPECT_EQ(options.timeout_ms, 5000);
+}
+
+TEST(Arguments, a_timeout_of_the_environment_is_kept) {
+  Options options;
+  options.timeout_ms = 7000;
+  apply(*parse_words({"all_reduce"}).arguments, options);
+  EXPECT_EQ(options.timeout_ms, 7000);
+}
+
+}  // namespace
+}  // namespace weft::bench
