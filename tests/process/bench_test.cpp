@@ -1,0 +1,164 @@
+// ctest: serial programs
+// weft-bench runs every collective over local ranks with right results, and says clearly what goes wrong.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tests/support/bench.hpp"
+
+namespace weft::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace std::chrono_literals;
+
+TEST(Bench, every_collective_is_right_over_shared_memory) {
+  const auto outcome =
+      run_bench(briefly({"all", "-n", "4", "--transport", "shm", "--root", "all", "--in-place", "--out-of-place"}));
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_EQ(outcome.wrong(), 0);
+  EXPECT_EQ(outcome.results.size(), 8u * 3 * 2 + 1);  // three sizes, both places; one barrier
+  for (const auto& result : outcome.results) EXPECT_EQ(result.at("transport"), "shm");
+  EXPECT_THAT(outcome.process.output, HasSubstr("# Out of bounds values : 0 OK"));
+}
+
+TEST(Bench, every_collective_is_right_over_ucx) {
+  const auto outcome =
+      run_bench(briefly({"all", "-n", "4", "--transport", "ucx", "--root", "all", "--in-place", "--out-of-place"}));
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_EQ(outcome.wrong(), 0);
+  for (const auto& result : outcome.results) EXPECT_EQ(result.at("transport"), "ucx");
+}
+
+TEST(Bench, every_type_and_operator_is_right) {
+  const auto outcome =
+      run_bench({"all_reduce", "reduce_scatter", "-n", "3", "--dtype", "all", "--op", "all", "--min-bytes", "100",
+                 "--max-bytes", "100k", "--factor", "1000", "--iterations", "1", "--warmup", "0"});
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_EQ(outcome.wrong(), 0);
+}
+
+TEST(Bench, sizes_that_are_no_multiple_of_anything_are_right) {
+  const auto outcome = run_bench({"all", "-n", "3", "--dtype", "int8,float32", "--min-bytes", "7", "--max-bytes", "1M",
+                                  "--factor", "13", "--iterations", "2", "--warmup", "0"});
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_EQ(outcome.wrong(), 0);
+}
+
+TEST(Bench, more_ranks_than_cores_work) {
+  const auto outcome = run_bench(briefly({"all_reduce", "all_to_all", "barrier", "-n", "8"}));
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_EQ(outcome.wrong(), 0);
+}
+
+TEST(Bench, without_a_launcher_there_is_one_rank_and_it_says_so) {
+  const auto outcome = run_bench(briefly({"all"}));
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_THAT(outcome.process.output, HasSubstr("one rank: use -n, mpirun, srun or torchrun for more"));
+  EXPECT_EQ(outcome.wrong(), 0);
+}
+
+TEST(Bench, an_algorithm_that_was_asked_for_is_the_one_that_runs) {
+  const auto outcome = run_bench(briefly({"all_reduce", "-n", "4", "--algorithm", "ring@2"}));
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  for (const auto& result : outcome.results) {
+    EXPECT_EQ(result.at("algorithm"), "ring");
+    EXPECT_EQ(result.at("channels"), 2);
+  }
+}
+
+TEST(Bench, an_unknown_algorithm_is_named_once) {
+  const auto outcome = run_bench(briefly({"all_reduce", "-n", "2", "--algorithm", "teleport"}));
+  EXPECT_EQ(outcome.process.exit_code, 2) << outcome.process.output;
+  EXPECT_THAT(outcome.process.output, HasSubstr("teleport"));
+}
+
+TEST(Bench, n_under_a_launcher_is_refused) {
+  const auto outcome =
+      run_bench({"all_reduce", "-n", "2"}, {},
+                {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "1"}});
+  EXPECT_EQ(outcome.process.exit_code, 2);
+  EXPECT_THAT(outcome.process.output, HasSubstr("leave -n out"));
+}
+
+TEST(Bench, a_buffer_that_no_machine_has_is_refused_before_it_starts) {
+  const auto outcome = run_bench({"all_reduce", "-n", "4", "--max-bytes", "900T"});
+  EXPECT_EQ(outcome.process.exit_code, 2) << outcome.process.output;
+  EXPECT_THAT(outcome.process.output, HasSubstr("choose a smaller --max-bytes"));
+}
+
+TEST(Bench, an_unwritable_result_file_is_refused_before_it_starts) {
+  const auto outcome = run({program("weft-bench"), "all_reduce", "-n", "2", "--json", "/no/such/folder/results.json"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("/no/such/folder/results.json"));
+}
+
+// The ranks that weft-bench started, by its own account: "#   rank   0  host h  pid 123  cpus 0".
+std::vector<pid_t> ranks_in(const std::string& output) {
+  std::vector<pid_t> pids;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto at = line.find("  pid "); line.starts_with("#   rank") && at != std::string::npos)
+      pids.push_back(std::stoi(line.substr(at + 6)));
+  }
+  return pids;
+}
+
+// A zombie counts as gone: its parent may not have reaped it.
+bool is_running(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto end = text.rfind(')');
+  return end != std::string::npos && text.substr(end + 2, 1) != "Z";
+}
+
+Process start_long_bench() {
+  return Process::start({program("weft-bench"), "all_reduce", "-n", "4", "--min-bytes", "64k", "--max-bytes", "64k",
+                         "--time-budget", "600"});
+}
+
+TEST(Bench, an_interrupt_ends_all_ranks) {
+  auto bench = start_long_bench();
+  ASSERT_TRUE(bench.wait_for_output("busbw", 30s)) << bench.output();
+  const auto pids = ranks_in(bench.output());
+  ASSERT_EQ(pids.size(), 4u);
+  bench.signal(SIGINT);
+  const auto outcome = bench.wait(10s);
+  ASSERT_TRUE(outcome.in_time);
+  EXPECT_EQ(outcome.exit_code, 130);
+  for (const auto pid : pids) EXPECT_FALSE(is_running(pid));
+}
+
+TEST(Bench, a_killed_rank_ends_the_run_with_an_error_that_names_it) {
+  auto bench = start_long_bench();
+  ASSERT_TRUE(bench.wait_for_output("busbw", 30s)) << bench.output();
+  const auto pids = ranks_in(bench.output());
+  ASSERT_EQ(pids.size(), 4u);
+  kill(pids[2], SIGKILL);
+  const auto outcome = bench.wait(10s);
+  ASSERT_TRUE(outcome.in_time);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("rank 2 was ended by signal 9"));
+  for (const auto pid : pids) EXPECT_FALSE(is_running(pid));
+}
+
+TEST(Bench, a_killed_parent_takes_its_ranks_along) {
+  auto bench = start_long_bench();
+  ASSERT_TRUE(bench.wait_for_output("busbw", 30s)) << bench.output();
+  const auto pids = ranks_in(bench.output());
+  bench.signal(SIGKILL);
+  ASSERT_TRUE(bench.wait(10s).in_time);
+  const auto until = std::chrono::steady_clock::now() + 5s;
+  for (const auto pid : pids) {
+    while (is_running(pid) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    EXPECT_FALSE(is_running(pid));
+  }
+}
+
+}  // namespace
+}  // namespace weft::test

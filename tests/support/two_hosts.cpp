@@ -1,0 +1,70 @@
+#include "tests/support/two_hosts.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "tests/support/process.hpp"
+
+namespace weft::test {
+namespace {
+
+// Empty, or what failed.
+std::string try_all(const std::vector<std::vector<std::string>>& commands) {
+  for (const auto& command : commands) {
+    const auto outcome = run(command, {}, std::chrono::seconds(10));
+    if (outcome.succeeded()) continue;
+    std::string text;
+    for (const auto& word : command) text += word + " ";
+    return text + "failed: " + (outcome.exit_code == 127 ? "no such program" : outcome.output);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<TwoHosts> TwoHosts::make(std::string& why_not) {
+  TwoHosts hosts;
+  const auto base = "weft-test-" + std::to_string(getpid());
+  hosts.names_ = {base + "-a", base + "-b"};
+  const auto& [a, b] = std::pair(hosts.names_[0], hosts.names_[1]);
+  std::vector<std::vector<std::string>> commands = {
+      {"ip", "netns", "add", a},
+      {"ip", "netns", "add", b},
+      {"ip", "link", "add", kInterface, "netns", a, "type", "veth", "peer", "name", kInterface, "netns", b},
+  };
+  for (std::size_t host = 0; host < 2; ++host) {
+    const auto& name = hosts.names_[host];
+    commands.push_back({"ip", "-n", name, "addr", "add", hosts.addresses_[host] + "/24", "dev", kInterface});
+    commands.push_back({"ip", "-n", name, "link", "set", "lo", "up"});
+    commands.push_back({"ip", "-n", name, "link", "set", kInterface, "up"});
+    auto probe = hosts.on(static_cast<int>(host));
+    probe.emplace_back("true");
+    commands.push_back(probe);
+  }
+  why_not = try_all(commands);
+  if (!why_not.empty()) return std::nullopt;
+  return hosts;
+}
+
+TwoHosts::TwoHosts(TwoHosts&& other) noexcept
+    : names_(std::exchange(other.names_, {})), addresses_(std::move(other.addresses_)) {}
+
+TwoHosts::~TwoHosts() {
+  for (const auto& name : names_) run({"ip", "netns", "del", name}, {}, std::chrono::seconds(10));
+}
+
+std::vector<std::string> TwoHosts::on(int host) const {
+  const auto& name = names_[static_cast<std::size_t>(host)];
+  return {"ip", "netns", "exec", name, "unshare", "--uts", "--ipc", "sh", "-c", "hostname " + name + " && exec \"$@\"",
+          "sh"};
+}
+
+std::uint64_t TwoHosts::bytes_sent(int host) const {
+  const auto file = "/sys/class/net/" + std::string(kInterface) + "/statistics/tx_bytes";
+  const auto outcome =
+      run({"ip", "netns", "exec", names_[static_cast<std::size_t>(host)], "cat", file}, {}, std::chrono::seconds(10));
+  return outcome.succeeded() ? std::stoull(outcome.output) : 0;
+}
+
+}  // namespace weft::test
