@@ -21,8 +21,8 @@ std::vector<Step> finish(const std::vector<DraftStep>& steps, std::int32_t ids) 
 
 }  // namespace
 
-void assemble(const Program& program, int rank, const Passes& passes, RankProgram& result) {
-  Draft draft = lower(program, rank, result.in_place);
+void assemble(const Program& program, int rank, const Passes& passes, LoweringTables& tables, RankProgram& result) {
+  Draft draft = lower(program, rank, result.in_place, tables);
   if (passes.hoist_sends) hoist_sends(draft);
   merge_homes(draft);
   derive_waits(draft);

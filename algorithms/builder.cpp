@@ -253,12 +253,13 @@ Schedule build_schedule(const Algorithm& algorithm, const Group& group, const Bu
   schedule.chunks_per_block = program.layout.chunks_per_block;
   schedule.program_hash = program.hash;
   schedule.ranks.resize(static_cast<std::size_t>(group.size));
+  algorithms::LoweringTables tables;
   for (int rank = 0; rank < group.size; ++rank) {
     RankProgram& result = schedule.ranks[static_cast<std::size_t>(rank)];
     result.in_place = options.in_place || algorithm.collective == Collective::Barrier;
     result.channels.resize(static_cast<std::size_t>(program.channels));
     if (options.only_rank < 0 || options.only_rank == rank)
-      algorithms::assemble(program, rank, {options.hoist_sends, options.fuse}, result);
+      algorithms::assemble(program, rank, {options.hoist_sends, options.fuse}, tables, result);
   }
   return schedule;
 }

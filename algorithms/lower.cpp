@@ -14,14 +14,6 @@
 namespace weft::algorithms {
 namespace {
 
-// One chunk's bytes.
-struct Place {
-  Space space = Space::None;
-  std::int32_t slot = 0;
-  std::int32_t index = 0;
-
-  bool operator==(const Place&) const = default;
-};
 using Places = std::vector<Place>;
 
 bool continues(const Places& places, std::size_t i) {
@@ -46,15 +38,17 @@ Places places_of(const Span& span) {
   return places;
 }
 
-// That a value will be sent, as chunk `position` of the message of event `send`; -1: not as part of a longer message.
-struct Part {
-  std::int32_t send = -1;
-  std::int32_t position = 0;
-};
-
 class Lowering {
  public:
-  Lowering(const Program& program, int rank, bool in_place) : program_(program), layout_(program.layout) {
+  Lowering(const Program& program, int rank, bool in_place, LoweringTables& tables)
+      : program_(program),
+        layout_(program.layout),
+        events_(program.events[static_cast<std::size_t>(rank)]),
+        place_(tables.place),
+        channel_(tables.channel),
+        last_write_(tables.last_write),
+        last_input_read_(tables.last_input_read),
+        next_part_(tables.next_part) {
     draft_.layout = layout_;
     draft_.rank = rank;
     draft_.in_place = in_place;
@@ -62,21 +56,20 @@ class Lowering {
     draft_.next_id.resize(static_cast<std::size_t>(program.channels));
     const auto chunks = static_cast<std::size_t>(layout_.chunks());
     place_.resize(chunks);
-    channel_.assign(chunks, -1);
-    last_write_.assign(chunks, -1);
-    last_input_read_.assign(chunks, -1);
+    channel_.resize(chunks, -1);
+    last_write_.resize(chunks, -1);
+    last_input_read_.resize(chunks, -1);
+    next_part_.resize(chunks);
   }
 
   Draft run() {
-    const auto& events = program_.events[static_cast<std::size_t>(draft_.rank)];
-    events_ = &events;
-    for (std::size_t i = 0; i < events.size(); ++i) look_ahead(events[i], static_cast<int>(i));
-    plan_packing(events);
+    for (std::size_t i = 0; i < events_.size(); ++i) look_ahead(events_[i], static_cast<int>(i));
+    plan_packing();
     copy_outputs(true);
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      event_ = &events[i];
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      event_ = &events_[i];
       now_ = static_cast<int>(i);
-      chunks_ = program_.chunks(events[i]);
+      chunks_ = program_.chunks(events_[i]);
       move_ = event_->move;
       switch (event_->kind) {
         case EventKind::Send:
@@ -92,10 +85,23 @@ class Lowering {
     }
     move_ = std::numeric_limits<std::int32_t>::max();
     copy_outputs(false);
+    forget();
     return std::move(draft_);
   }
 
  private:
+  // Leaves the tables as they were before, at the cost of what was touched only.
+  void forget() {
+    for (const Event& event : events_) {
+      for (const int c : program_.chunks(event)) {
+        const auto chunk = static_cast<std::size_t>(c);
+        place_[chunk] = {};
+        channel_[chunk] = last_write_[chunk] = last_input_read_[chunk] = -1;
+        next_part_[chunk] = {};
+      }
+    }
+  }
+
   void look_ahead(const Event& event, int i) {
     for (const int c : program_.chunks(event)) {
       const auto chunk = static_cast<std::size_t>(c);
@@ -108,14 +114,13 @@ class Lowering {
 
   // Where a message of several chunks will be packed from what comes before: a value that is received into scratch and
   // then sent as part of a longer message goes straight to its place in that message.
-  void plan_packing(const std::vector<Event>& events) {
-    parts_.assign(events.size(), {});
-    packed_.assign(events.size(), -1);
-    std::vector<Part> next(place_.size());  // by chunk: the next message of several chunks that it is sent in
-    for (std::size_t i = events.size(); i-- > 0;) {
-      const auto chunks = program_.chunks(events[i]);
-      const auto of = [&](std::size_t k) -> Part& { return next[static_cast<std::size_t>(chunks[k])]; };
-      if (events[i].kind == EventKind::Send) {
+  void plan_packing() {
+    parts_.assign(events_.size(), {});
+    packed_.assign(events_.size(), -1);
+    for (std::size_t i = events_.size(); i-- > 0;) {
+      const auto chunks = program_.chunks(events_[i]);
+      const auto of = [&](std::size_t k) -> Part& { return next_part_[static_cast<std::size_t>(chunks[k])]; };
+      if (events_[i].kind == EventKind::Send) {
         for (std::size_t k = 0; k < chunks.size(); ++k)
           of(k) = chunks.size() > 1 ? Part{static_cast<std::int32_t>(i), static_cast<std::int32_t>(k)} : Part{};
         continue;
@@ -135,7 +140,7 @@ class Lowering {
   std::int32_t packing_slot(std::int32_t send) {
     std::int32_t& slot = packed_[static_cast<std::size_t>(send)];
     if (slot < 0) {
-      const auto chunks = program_.chunks((*events_)[static_cast<std::size_t>(send)]);
+      const auto chunks = program_.chunks(events_[static_cast<std::size_t>(send)]);
       slot = draft_.add_slot({chunks.begin(), chunks.end()}, SlotUse::Home, event_->channel);
     }
     return slot;
@@ -383,15 +388,16 @@ class Lowering {
 
   const Program& program_;
   const Layout layout_;
+  const std::vector<Event>& events_;
   Draft draft_;
-  const std::vector<Event>* events_ = nullptr;
-  std::vector<Part> parts_;                    // by event: what the values it writes are received for
-  std::vector<std::int32_t> packed_;           // by event: the slot that a Send packs its message in; -1: none
-  Places place_;                               // by chunk; None: not written yet
-  std::vector<std::int32_t> channel_;          // by chunk; -1: no move touches it
-  std::vector<std::int32_t> last_write_;       // by chunk: the last event that writes it; -1: none
-  std::vector<std::int32_t> last_input_read_;  // by chunk: the last event that reads it from Input; -1: none
-  const Event* event_ = nullptr;               // the one being lowered
+  std::vector<Part> parts_;           // by event: what the values it writes are received for
+  std::vector<std::int32_t> packed_;  // by event: the slot that a Send packs its message in; -1: none
+  Places& place_;                     // these by chunk; see LoweringTables
+  std::vector<std::int32_t>& channel_;
+  std::vector<std::int32_t>& last_write_;
+  std::vector<std::int32_t>& last_input_read_;
+  std::vector<Part>& next_part_;
+  const Event* event_ = nullptr;  // the one being lowered
   std::span<const std::int32_t> chunks_;
   int now_ = -1;
   std::int32_t move_ = -1;
@@ -399,6 +405,8 @@ class Lowering {
 
 }  // namespace
 
-Draft lower(const Program& program, int rank, bool in_place) { return Lowering(program, rank, in_place).run(); }
+Draft lower(const Program& program, int rank, bool in_place, LoweringTables& tables) {
+  return Lowering(program, rank, in_place, tables).run();
+}
 
 }  // namespace weft::algorithms

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <unordered_map>
 
@@ -108,6 +107,7 @@ class Flow {
   void copy(const At&, const Step&) {}
   void reduce(const At&, const Step&) {}
 
+  std::int64_t taken(std::size_t lane) const { return taken_[lane]; }
   std::int64_t left_over(std::size_t lane) const { return posted_[lane] - taken_[lane]; }
 
  protected:
@@ -152,22 +152,18 @@ class Proof : public Flow {
 
   void send(const At& at, const Span& src, int to) {
     Rank& state = rank(at);
-    Message message{at, read(at, "src", src), {}};
+    queues_[out(at)].push_back({at, src, read(at, "src", src)});
     for (int i = 0; i < src.count; ++i) {
-      message.sizes.push_back(state.memory.size_class(src, i));
       Cell& source = cell(state, src, i);
       state.readers.push_back({static_cast<std::int32_t>(out(at)), wiring_.at(at.rank, at.channel, at.index).ordinal,
                                at.index, source.readers});
       source.readers = static_cast<std::int32_t>(state.readers.size()) - 1;
     }
-    queues_[out(at)].push_back(std::move(message));
     Flow::send(at, src, to);
   }
 
   void take(const At& at, const Step& step) {
-    auto& queue = queues_[in(at)];
-    Message message = std::move(queue.front());
-    queue.pop_front();
+    Message message = std::move(queues_[in(at)][static_cast<std::size_t>(taken(in(at)))]);
     check_sizes(at, step, message);
     const bool lands = step.landing.space != Space::None;
     write(at, lands ? "landing" : "dst", lands ? step.landing : step.dst, {});
@@ -231,8 +227,8 @@ class Proof : public Flow {
   };
   struct Message {
     At from;
+    Span src;
     std::vector<Value> values;
-    std::vector<std::int32_t> sizes;
   };
 
   Rank& rank(const At& at) { return ranks_[static_cast<std::size_t>(at.rank)]; }
@@ -290,9 +286,9 @@ class Proof : public Flow {
   }
 
   void check_sizes(const At& at, const Step& step, const Message& message) {
-    bool equal = message.sizes.size() == static_cast<std::size_t>(step.dst.count);
+    bool equal = message.src.count == step.dst.count;
     for (int i = 0; equal && i < step.dst.count; ++i)
-      equal = message.sizes[static_cast<std::size_t>(i)] == rank(at).memory.size_class(step.dst, i);
+      equal = rank(message.from).memory.size_class(message.src, i) == rank(at).memory.size_class(step.dst, i);
     if (!equal)
       fail(at, fmt::format("expects a message of other chunks than {} sends", describe(schedule_, message.from)));
   }
@@ -325,8 +321,8 @@ class Proof : public Flow {
   const Layout layout_;
   ReductionTrees trees_;
   std::vector<Rank> ranks_;
-  std::vector<std::deque<Message>> queues_;  // by lane
-  std::vector<std::int32_t> waited_;         // by lane: the last ordinal that was waited for
+  std::vector<std::vector<Message>> queues_;  // by lane: all messages posted; those taken are empty
+  std::vector<std::int32_t> waited_;          // by lane: the last ordinal that was waited for
   std::string fault_;
 };
 
