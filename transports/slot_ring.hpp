@@ -17,7 +17,8 @@
 #include <cstdint>
 
 #include "base/assert.hpp"
-#include "transports/slot_fill.hpp"
+#include "base/copy_bytes.hpp"
+#include "transports/copy_line.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports {
@@ -53,14 +54,11 @@ struct RingLines {
   CreditLine credit;
 };
 
-// Where a ring's parts lie. Slots are a little farther apart than their size, so that the first lines of all slots do
-// not compete for the same few sets of the first-level cache.
+// Where a ring's parts lie.
 struct RingLayout {
   std::size_t slot_bytes = kDefaultSlotBytes;
 
-  static constexpr std::size_t kSkew = 320;
-  constexpr std::size_t slot_stride() const { return slot_bytes + kSkew; }
-  constexpr std::size_t ring_bytes() const { return sizeof(RingLines) + kSlots * slot_stride(); }
+  constexpr std::size_t ring_bytes() const { return sizeof(RingLines) + kSlots * slot_bytes; }
   static RingLines* lines(std::byte* ring) { return reinterpret_cast<RingLines*>(ring); }
   static std::byte* bulk(std::byte* ring) { return ring + sizeof(RingLines); }
 };
@@ -78,7 +76,6 @@ class SlotSender final {
       : lines_(RingLayout::lines(ring)->lines.data()),
         credit_(&RingLayout::lines(ring)->credit),
         bulk_(RingLayout::bulk(ring)),
-        slot_stride_(layout.slot_stride()),
         slot_bytes_(layout.slot_bytes) {}
 
   bool send(const void* data, std::size_t bytes, const Signature& signature) {
@@ -89,7 +86,7 @@ class SlotSender final {
     if (bytes <= kLinePayload) {
       copy_line(line.payload, data, bytes);
     } else {
-      fill_(bulk_ + slot * slot_stride_, data, bytes);
+      base::copy_bytes(bulk_ + slot * slot_bytes_, data, bytes);
     }
     line.bytes = static_cast<std::uint32_t>(bytes);
     line.signature = signature;
@@ -114,11 +111,9 @@ class SlotSender final {
   SlotLine* lines_;
   const CreditLine* credit_;
   std::byte* bulk_;
-  std::size_t slot_stride_;
   std::size_t slot_bytes_;
   std::uint64_t posted_ = 0;
   std::uint64_t released_ = 0;  // as last seen
-  SlotFill fill_;
   bool closed_ = false;
 };
 
@@ -130,7 +125,7 @@ class SlotReceiver final {
     lines_ = RingLayout::lines(ring)->lines.data();
     credit_ = &RingLayout::lines(ring)->credit;
     bulk_ = RingLayout::bulk(ring);
-    slot_stride_ = layout.slot_stride();
+    slot_bytes_ = layout.slot_bytes;
   }
   void detach() { *this = SlotReceiver(); }
   bool attached() const { return lines_ != nullptr; }
@@ -150,7 +145,7 @@ class SlotReceiver final {
       return nullptr;
     }
     lent_ = true;
-    return bytes <= kLinePayload ? line.payload : bulk_ + received_ % kSlots * slot_stride_;
+    return bytes <= kLinePayload ? line.payload : bulk_ + received_ % kSlots * slot_bytes_;
   }
 
   void release() {
@@ -177,7 +172,7 @@ class SlotReceiver final {
   const SlotLine* lines_ = nullptr;
   CreditLine* credit_ = nullptr;
   const std::byte* bulk_ = nullptr;
-  std::size_t slot_stride_ = 0;
+  std::size_t slot_bytes_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t refused_ = 0;  // number of the last message that was not the expected one
   bool lent_ = false;

@@ -86,9 +86,12 @@ TEST_P(Contract, sends_done_counts_up_to_what_was_posted) {
   const auto large = pattern(ranks_->transport(0).max_message(), 1);
   const auto small = pattern(8, 2);
   ASSERT_TRUE(post(lane, *lane.end0, large, signature(1)));
-  ASSERT_TRUE(post(lane, *lane.end0, small, signature(2)));
-  EXPECT_LE(lane.end0->sends_done(), 2U);
+  const bool at_once = lane.end0->send(small.data(), small.size(), signature(2));  // some have room for one
+  EXPECT_LE(lane.end0->sends_done(), at_once ? 2U : 1U);
   EXPECT_EQ(take(lane, *lane.end1, large.size(), signature(1)), large);
+  if (!at_once) {
+    ASSERT_TRUE(post(lane, *lane.end0, small, signature(2)));
+  }
   EXPECT_EQ(take(lane, *lane.end1, small.size(), signature(2)), small);
   EXPECT_TRUE(eventually([&] {
     lane.poll();
@@ -283,10 +286,10 @@ TEST_P(Contract, what_was_received_before_the_peer_ended_stays_received) {
 TEST_P(Contract, after_cancel_no_buffer_is_touched) {
   Lane lane = open_lane(*ranks_, 7);
   const std::size_t bytes = ranks_->transport(0).max_message();
-  const std::vector<std::byte> untouched(bytes, std::byte{0x5a});
-  std::vector<std::byte> landing = untouched;
+  std::vector<std::byte> landing(bytes);
   EXPECT_EQ(lane.end1->receive(bytes, landing.data(), signature(1)), nullptr);
   lane.end1->cancel(kDeadlineMs);
+  const std::vector<std::byte> untouched = landing;
   const auto data = pattern(bytes, 1);
   lane.end0->send(data.data(), bytes, signature(1));
   for (int i = 0; i < 10'000; ++i) lane.poll();

@@ -6,6 +6,7 @@
 
 #include "transports/local.hpp"
 #include "transports/shm.hpp"
+#include "transports/sim.hpp"
 #include "transports/ucx.hpp"
 
 namespace weft::transports::testing {
@@ -22,6 +23,19 @@ class LocalRanks final : public Ranks {
 
  private:
   std::unique_ptr<LocalHub> hub_ = LocalHub::create();
+  std::vector<std::unique_ptr<Transport>> transports_;
+};
+
+class SimRanks final : public Ranks {
+ public:
+  explicit SimRanks(int count) {
+    for (int rank = 0; rank < count; ++rank) transports_.push_back(hub_->transport(rank));
+  }
+  Transport& transport(int rank) override { return *transports_.at(static_cast<std::size_t>(rank)); }
+  void end(int rank) override { transports_.at(static_cast<std::size_t>(rank)).reset(); }
+
+ private:
+  std::unique_ptr<SimHub> hub_ = SimHub::create({.seed = 42});
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
@@ -85,7 +99,10 @@ std::function<std::unique_ptr<Ranks>(int)> maker() {
 }  // namespace
 
 std::vector<Kind> all_kinds() {
-  return {{"local", maker<LocalRanks>()}, {"shm", maker<ShmRanks>()}, {"ucx", maker<UcxRanks>(), false}};
+  return {{"local", maker<LocalRanks>()},
+          {"shm", maker<ShmRanks>()},
+          {"ucx", maker<UcxRanks>(), false},
+          {"sim", maker<SimRanks>()}};
 }
 
 std::unique_ptr<Connection> connect(Ranks& ranks, int self, int peer) {

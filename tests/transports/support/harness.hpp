@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,6 +48,7 @@ struct Kind {
   bool carries_signature = true;  // Unexpected::signature is filled in
   int death_ms = 1'000;           // how soon failure() must tell that a peer ended
 };
+inline void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 std::vector<Kind> all_kinds();
 
 // Both ends of lane `lane` between ranks 0 and 1.
