@@ -137,7 +137,8 @@ std::string hosts_text(const Report& report) {
     const Node& node = report.locality.node(machine);
     text += node.name + (node.model.empty() ? "" : "  " + node.model);
     if (like[machine] > 0) text += fmt::format("  and {} host{} like it", like[machine], like[machine] == 1 ? "" : "s");
-    text += "\n" + writer.host_text(machine);
+    text += "\n";
+    text += writer.host_text(machine);
   }
   return text;
 }
