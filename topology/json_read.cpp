@@ -20,30 +20,59 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxDepth = 16;
+constexpr std::size_t kMaxDepth = 16;
 constexpr std::size_t kMaxNames = 256;  // further names of one node
 
 Status corrupt(std::string message) { return Status(Code::Corrupt, "topology JSON: " + std::move(message)); }
 
-// Text to a document. A member given twice or nesting beyond kMaxDepth ends the parse: the callback throws, and that,
-// like the parser's own errors, stops here.
-Result<Json> parse(std::string_view text) {
-  std::vector<std::set<std::string>> members;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kMaxDepth) throw std::length_error("nested too deeply");
-    if (event == Json::parse_event_t::object_start) members.emplace_back();
-    if (event == Json::parse_event_t::object_end) members.pop_back();
-    if (event == Json::parse_event_t::key && !members.back().insert(value.get<std::string>()).second)
-      throw std::length_error(fmt::format("member \"{}\" is given twice", value.get<std::string>()));
-    return true;
-  };
-  try {
-    return Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
-    return corrupt(fmt::format("not JSON at byte {} of {}", error.byte, text.size()));
-  } catch (const std::exception& error) {
-    return corrupt(error.what());
+// First pass over the text, without building anything: its form, its nesting, and members given twice.
+class FormCheck {
+ public:
+  bool null() { return true; }
+  bool boolean(bool) { return true; }
+  bool number_integer(std::int64_t) { return true; }
+  bool number_unsigned(std::uint64_t) { return true; }
+  bool number_float(double, const std::string&) { return true; }
+  bool string(std::string&) { return true; }
+  bool binary(Json::binary_t&) { return true; }
+  bool start_object(std::size_t) { return open(); }
+  bool end_object() { return close(); }
+  bool start_array(std::size_t) { return open(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    if (members_.back().insert(name).second) return true;
+    complaint_ = fmt::format("member \"{}\" is given twice", name.substr(0, 64));
+    return false;
   }
+  bool parse_error(std::size_t byte, const std::string&, const Json::exception&) {
+    complaint_ = fmt::format("not JSON at byte {}", byte);
+    return false;
+  }
+  const std::string& complaint() const { return complaint_; }
+
+ private:
+  bool open() {
+    members_.emplace_back();
+    if (members_.size() <= kMaxDepth) return true;
+    complaint_ = fmt::format("nested more than {} deep", kMaxDepth);
+    return false;
+  }
+  bool close() {
+    members_.pop_back();
+    return true;
+  }
+
+  std::vector<std::set<std::string>> members_;  // of the objects and arrays that are open
+  std::string complaint_;
+};
+
+// Text to a document. (The library's own hook for both passes in one is quadratic in long lists.)
+Result<Json> parse(std::string_view text) {
+  FormCheck form;
+  if (!Json::sax_parse(text, &form)) return corrupt(form.complaint());
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return corrupt("not JSON");
+  return json;
 }
 
 // One object being read: takes its members by name with their type, remembers the first error, and finds what nobody

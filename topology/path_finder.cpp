@@ -73,6 +73,10 @@ PathFinder::PathFinder(const Graph& graph) : graph_(graph) {
     back.forward = false;
     edges_[static_cast<std::size_t>(fill[static_cast<std::size_t>(link.b)]++)] = back;
   }
+  for (std::size_t i = 0; i < count; ++i)
+    if (graph.nodes[i].kind == NodeKind::NetworkSwitch)
+      std::stable_sort(edges_.begin() + first_edge_[i], edges_.begin() + first_edge_[i + 1],
+                       [&](const Edge& a, const Edge& b) { return host_of(a.to) < host_of(b.to); });
   numa_count_.assign(count, 0);
   for (const Node& node : graph.nodes)
     if (node.kind == NodeKind::Numa && node.parent >= 0) ++numa_count_[static_cast<std::size_t>(node.parent)];
@@ -139,9 +143,14 @@ void PathFinder::search(Goal goal, std::int64_t least_width) {
     queue_.pop_back();
     if (labels_[static_cast<std::size_t>(state)].done) continue;
     labels_[static_cast<std::size_t>(state)].done = true;
-    const Label here = labels_[static_cast<std::size_t>(state)];
-    const auto at = static_cast<std::size_t>(state / kPhases);
-    for (int e = first_edge_[at]; e < first_edge_[at + 1]; ++e) {
+    expand(state, goal, least_width);
+  }
+}
+
+void PathFinder::expand(int state, Goal goal, std::int64_t least_width) {
+  const Label here = labels_[static_cast<std::size_t>(state)];
+  const auto follow = [&](int first, int last) {
+    for (int e = first; e < last; ++e) {
       const Edge& edge = edges_[static_cast<std::size_t>(e)];
       if (edge.width < least_width) continue;
       const int next = next_state(state, edge);
@@ -151,19 +160,36 @@ void PathFinder::search(Goal goal, std::int64_t least_width) {
           Label{round_, false, std::min(here.width, edge.width), here.latency + edge.latency, here.hops + 1, state, e},
           goal);
     }
-  }
+  };
+  const auto at = static_cast<std::size_t>(state / kPhases);
+  const int first = first_edge_[at];
+  const int last = first_edge_[at + 1];
+  if (graph_.nodes[at].kind != NodeKind::NetworkSwitch) return follow(first, last);
+  // A switch may join thousands of hosts; its edges are sorted by host, and only those of targets and of other switches
+  // matter.
+  const auto host_before = [&](const Edge& edge, int host) { return host_of(edge.to) < host; };
+  const auto follow_host = [&](int host) {
+    const auto from = std::lower_bound(edges_.begin() + first, edges_.begin() + last, host, host_before);
+    const auto to = std::lower_bound(from, edges_.begin() + last, host + 1, host_before);
+    follow(static_cast<int>(from - edges_.begin()), static_cast<int>(to - edges_.begin()));
+  };
+  follow_host(-1);
+  for (int host : wanted_hosts_) follow_host(host);
 }
 
 void PathFinder::want(int from, const std::vector<int>& to) {
   from_ = from;
   ++call_;
+  wanted_hosts_.clear();
   const int home = graph_.nodes[static_cast<std::size_t>(from)].host;
   leaves_host_ = home < 0;
   for (int target : to) {
     WEFT_ASSERT(target >= 0 && target < static_cast<int>(graph_.nodes.size()));
     const int host = graph_.nodes[static_cast<std::size_t>(target)].host;
     if (host != home) leaves_host_ = true;
-    if (host >= 0) wanted_host_[static_cast<std::size_t>(host)] = call_;
+    if (host < 0 || wanted_host_[static_cast<std::size_t>(host)] == call_) continue;
+    wanted_host_[static_cast<std::size_t>(host)] = call_;
+    wanted_hosts_.push_back(host);
   }
 }
 

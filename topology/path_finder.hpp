@@ -58,6 +58,8 @@ class PathFinder {
 
   void want(int from, const std::vector<int>& to);
   void search(Goal goal, std::int64_t least_width);
+  void expand(int state, Goal goal, std::int64_t least_width);
+  int host_of(int node) const { return graph_.nodes[static_cast<std::size_t>(node)].host; }
   void offer(int state, const Label& label, Goal goal);
   int next_state(int state, const Edge& edge) const;
   int start_state() const;
@@ -73,6 +75,7 @@ class PathFinder {
   std::vector<Label> labels_;               // by state
   std::vector<Entry> queue_;                // a heap; the best entry is taken first
   std::vector<std::uint32_t> wanted_host_;  // by host: the call in which it holds a target
+  std::vector<int> wanted_hosts_;           // those of this call, in the order of the targets
   std::uint32_t round_ = 0;
   std::uint32_t call_ = 0;
   bool leaves_host_ = false;  // some target is not on the host of from_
