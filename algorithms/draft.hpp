@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "algorithms/machine.hpp"
 #include "weft/schedule.hpp"
 
 namespace weft::algorithms {
@@ -60,13 +61,5 @@ class Cells {
   std::vector<std::int32_t> slots_;  // first cell by slot
   int count_ = 0;
 };
-
-inline bool sends(StepKind kind) {
-  return kind == StepKind::Send || kind == StepKind::RecvSend || kind == StepKind::RecvReduceSend;
-}
-inline bool receives(StepKind kind) {
-  return kind == StepKind::Recv || kind == StepKind::RecvReduce || kind == StepKind::RecvSend ||
-         kind == StepKind::RecvReduceSend;
-}
 
 }  // namespace weft::algorithms

@@ -23,6 +23,14 @@
 
 namespace weft::algorithms {
 
+inline bool sends(StepKind kind) {
+  return kind == StepKind::Send || kind == StepKind::RecvSend || kind == StepKind::RecvReduceSend;
+}
+inline bool receives(StepKind kind) {
+  return kind == StepKind::Recv || kind == StepKind::RecvReduce || kind == StepKind::RecvSend ||
+         kind == StepKind::RecvReduceSend;
+}
+
 struct At {
   int rank = 0;
   int channel = 0;

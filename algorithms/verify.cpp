@@ -51,12 +51,9 @@ class Wiring {
         ports.resize(steps.size());
         for (std::size_t i = 0; i < steps.size(); ++i) {
           const Step& step = steps[i];
-          const bool sends = step.kind == StepKind::Send;
-          const bool relays = step.kind == StepKind::RecvSend || step.kind == StepKind::RecvReduceSend;
-          const bool receives = relays || step.kind == StepKind::Recv || step.kind == StepKind::RecvReduce;
-          if (receives) ports[i].in = lane({step.peer, rank, channel});
-          if (!sends && !relays) continue;
-          ports[i].out = lane({rank, sends ? step.peer : step.to, channel});
+          if (receives(step.kind)) ports[i].in = lane({step.peer, rank, channel});
+          if (!sends(step.kind)) continue;
+          ports[i].out = lane({rank, step.kind == StepKind::Send ? step.peer : step.to, channel});
           sent.resize(lanes.size(), 0);
           ports[i].ordinal = sent[static_cast<std::size_t>(ports[i].out)]++;
         }

@@ -8,15 +8,9 @@
 namespace weft::algorithms {
 namespace {
 
+constexpr int kMaxChannels = 1 << 16;
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 26;  // of all ranks: what is larger is refused, not proved
 
-bool sends(StepKind kind) {
-  return kind == StepKind::Send || kind == StepKind::RecvSend || kind == StepKind::RecvReduceSend;
-}
-bool receives(StepKind kind) {
-  return kind == StepKind::Recv || kind == StepKind::RecvReduce || kind == StepKind::RecvSend ||
-         kind == StepKind::RecvReduceSend;
-}
 bool reduces_message(StepKind kind) { return kind == StepKind::RecvReduce || kind == StepKind::RecvReduceSend; }
 
 std::string text(const Span& span) {
@@ -134,6 +128,8 @@ Status check_numbers(const Schedule& schedule) {
     return corrupt(fmt::format("root {} is not among {} ranks", schedule.root, schedule.size));
   if (schedule.channels < 1 || schedule.chunks_per_block < 1)
     return corrupt("the numbers of channels and of chunks per block must be at least 1");
+  if (schedule.channels > kMaxChannels)
+    return corrupt(fmt::format("{} channels are too many to prove", schedule.channels));
   // all_to_all has the most chunks: size * size blocks; and the most memory: 2 * size chunks per rank, like others.
   const std::int64_t size = schedule.size;
   if (size > kMaxCells || size * size > kMaxCells || size * size * schedule.chunks_per_block > kMaxCells * 8)

@@ -2,7 +2,7 @@
 // rank of one tree is a leaf of the other, so every rank sends and receives about the same, and both directions of its
 // links are busy.
 //
-//   4 ranks, first half: r0 -> r1 <- r2       up: r1 <- r3 or the like; down the same way
+//   4 ranks:   first half: r0 -> r1 <- r2, r1 -> r3     second half: r1 -> r2 <- r3, r2 -> r0     and back down
 //
 // 2 log2(P) steps, 2 bytes sent per rank and byte: nearly the ring's bandwidth at a tree's latency once the engine
 // passes a chunk on in slices. For many ranks and middling messages.  Sanders, Speck, Traeff, 2009.

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -79,6 +81,14 @@ TEST(AllAlgorithms, are_sorted_and_found_by_name) {
     EXPECT_TRUE(std::any_of(all_algorithms().begin(), all_algorithms().end(), [&](const Algorithm* algorithm) {
       return static_cast<int>(algorithm->collective) == collective;
     })) << to_string(static_cast<Collective>(collective));
+}
+
+TEST(AllAlgorithms, are_all_described_in_the_docs) {
+  std::ifstream page("docs/schedules.md");
+  const std::string text((std::istreambuf_iterator<char>(page)), std::istreambuf_iterator<char>());
+  ASSERT_FALSE(text.empty()) << "run this test in the root of the source tree";
+  for (const Algorithm* algorithm : all_algorithms())
+    EXPECT_NE(text.find(fmt::format("| `{}` |", name(*algorithm))), std::string::npos) << name(*algorithm);
 }
 
 TEST(AllAlgorithms, are_proved_for_1_to_32_ranks_and_every_root) {
