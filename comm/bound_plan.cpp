@@ -9,8 +9,6 @@
 namespace weft::comm {
 namespace {
 
-constexpr std::uint64_t kScratchAlignment = 64;
-
 // A run of bytes in one of the operation's buffers.
 struct Extent {
   Base base = Base::Input;
@@ -53,7 +51,7 @@ class Places {
       const ScratchSlot& slot = program_.scratch[index];
       slots_[index] = scratch_bytes_;
       const std::uint64_t bytes = pieces_bytes(slot, 0, slot.chunks.size());
-      scratch_bytes_ += (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
+      scratch_bytes_ += (bytes + kLandingUnit - 1) / kLandingUnit * kLandingUnit;
     }
     return slots_[index];
   }
@@ -168,9 +166,8 @@ class ChannelBinder {
       if (step.kind == StepKind::Reduce) {
         instruction.set_src2(src2.offset + at);
       } else {
-        instruction.landing =
-            lands ? static_cast<std::uint32_t>((landing.offset + at) / kScratchAlignment) : kNoLanding;
-        WEFT_ASSERT(!lands || landing.offset % kScratchAlignment == 0);
+        instruction.landing = lands ? static_cast<std::uint32_t>((landing.offset + at) / kLandingUnit) : kNoLanding;
+        WEFT_ASSERT(!lands || landing.offset % kLandingUnit == 0);
       }
       note_sends(instruction, step, index, bytes);
       bound_.instructions.push_back(instruction);

@@ -85,9 +85,9 @@ void Engine::begin(Channel& channel, std::size_t index, ActiveOperation& operati
   channel.bases = {const_cast<std::byte*>(operation.in), operation.out,
                    channel.arenas.empty() ? nullptr : channel.arenas.back().memory.get()};
   channel.done = 0;
-  channel.lent = nullptr;
+  channel.taken = 0;
   channel.offered = nullptr;
-  channel.receiving = false;
+  channel.receiving = channel.whole = false;
   for (const std::uint16_t lane : channel.program->lanes) lanes_[lane]->mark();
 }
 
@@ -100,13 +100,13 @@ bool Engine::execute(Channel& channel, const Instruction& instruction) {
                                      operation.signature);
       return true;
     case InstructionCode::Recv:
-      return receive(channel, instruction, false, false);
+      return receive(channel, instruction, false);
     case InstructionCode::RecvReduce:
-      return receive(channel, instruction, true, false);
+      return receive(channel, instruction, false);
     case InstructionCode::RecvSend:
-      return receive(channel, instruction, false, true);
+      return receive(channel, instruction, true);
     case InstructionCode::RecvReduceSend:
-      return receive(channel, instruction, true, true);
+      return receive(channel, instruction, true);
     case InstructionCode::Copy:
     case InstructionCode::Reduce:
       local(channel, instruction);
@@ -134,54 +134,77 @@ void Engine::local(const Channel& channel, const Instruction& instruction) {
          plan.size);
 }
 
-// Slice by slice: take the message (where it already is, or into what we offer), wait if dst is still being sent, write
-// dst, give the message back, and let a fused send follow. The message is taken before the wait, never after: see Step.
-bool Engine::receive(Channel& channel, const Instruction& instruction, bool reduces, bool forwards) {
+// Slice by slice: take the message where it already is, or into what we offer, write dst, and let a fused send follow.
+//
+// The message is taken even while dst must not be written because a send still reads it; it then waits in scratch. Were
+// it left in the lane, the peer's send could not end, nor then ours if the peer does the same: both would wait for
+// ever.
+bool Engine::receive(Channel& channel, const Instruction& instruction, bool forwards) {
   const ActiveOperation& operation = *channel.current;
-  const BoundPlan& plan = *operation.plan;
   Lane& in = *lanes_[instruction.lane];
-  std::byte* const dst = channel.at(instruction.dst_base, instruction.dst);
-  Lane* const out = forwards ? lanes_[instruction.to_lane].get() : nullptr;
-  if (forwards && !channel.receiving) out->push(dst, instruction.bytes, 0);
-
+  if (!channel.receiving) {
+    channel.receiving = true;
+    if (forwards)
+      lanes_[instruction.to_lane]->push(channel.at(instruction.dst_base, instruction.dst), instruction.bytes, 0);
+  }
   for (;;) {
-    const std::size_t slice = std::min<std::size_t>(instruction.bytes - channel.done, in.slice());
     const bool writable = instruction.wait_lane == kNoLane || lanes_[instruction.wait_lane]->sent(instruction.wait);
-    if (channel.lent == nullptr) {
-      if (!channel.receiving || channel.offered == nullptr) {
-        channel.receiving = true;
-        const bool lands_in_place = !reduces && (writable || instruction.landing == kNoLanding);
-        channel.offered = lands_in_place
-                              ? dst + channel.done
-                              : channel.at(Base::Scratch, std::uint64_t{instruction.landing} * 64 + channel.done);
-      }
-      channel.lent = static_cast<const std::byte*>(in.endpoint().receive(slice, channel.offered, operation.signature));
-      if (channel.lent == nullptr) return false;
-      moved_ = true;
+    if (writable && channel.done < channel.taken) {
+      write(channel, instruction, landing(channel, instruction) + channel.done, channel.taken - channel.done, forwards);
     }
-    if (!writable) return false;
-    std::byte* const target = dst + channel.done;
-    if (reduces) {
-      const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-      kernel(target, channel.at(instruction.src_base, instruction.src) + channel.done, channel.lent,
-             slice / plan.element_bytes, plan.size);
-    } else if (channel.lent != target && slice > 0) {
-      base::copy_bytes(target, channel.lent, slice);
-    }
-    in.endpoint().release();
-    channel.lent = nullptr;
-    channel.offered = nullptr;
-    channel.done += slice;
-    if (forwards) {
-      out->extend(slice);
-      out->pump(operation.signature);
-    }
-    if (channel.done == instruction.bytes) {
-      channel.done = 0;
-      channel.receiving = false;
+    if (channel.whole) {
+      if (channel.done < channel.taken) return false;
+      channel.done = channel.taken = 0;
+      channel.receiving = channel.whole = false;
       return true;
     }
+    const std::size_t slice = std::min<std::size_t>(instruction.bytes - channel.taken, in.slice());
+    if (channel.offered == nullptr) channel.offered = offer(channel, instruction, writable);
+    const auto* lent =
+        static_cast<const std::byte*>(in.endpoint().receive(slice, channel.offered, operation.signature));
+    if (lent == nullptr) return false;
+    moved_ = true;
+    if (writable) {
+      write(channel, instruction, lent, slice, forwards);
+    } else if (std::byte* const kept = landing(channel, instruction) + channel.taken; lent != kept) {
+      base::copy_bytes(kept, lent, slice);
+    }
+    in.endpoint().release();
+    channel.offered = nullptr;
+    channel.taken += slice;
+    channel.whole = channel.taken == instruction.bytes;
   }
+}
+
+std::byte* Engine::landing(const Channel& channel, const Instruction& instruction) {
+  WEFT_ASSERT(instruction.landing != kNoLanding);
+  return channel.at(Base::Scratch, std::uint64_t{instruction.landing} * kLandingUnit);
+}
+
+// Where the next slice may be put if it is not here yet. A copy that may be written lands where it belongs.
+std::byte* Engine::offer(const Channel& channel, const Instruction& instruction, bool writable) {
+  const bool copies = instruction.code == InstructionCode::Recv || instruction.code == InstructionCode::RecvSend;
+  if (copies && writable) return channel.at(instruction.dst_base, instruction.dst) + channel.taken;
+  return landing(channel, instruction) + channel.taken;
+}
+
+// The next `bytes` of dst from the same bytes of the message.
+void Engine::write(Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t bytes,
+                   bool forwards) {
+  const BoundPlan& plan = *channel.current->plan;
+  std::byte* const dst = channel.at(instruction.dst_base, instruction.dst) + channel.done;
+  if (instruction.code == InstructionCode::RecvReduce || instruction.code == InstructionCode::RecvReduceSend) {
+    const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
+    const std::byte* const src = channel.at(instruction.src_base, instruction.src) + channel.done;
+    kernel(dst, src, message, bytes / plan.element_bytes, plan.size);
+  } else if (message != dst && bytes > 0) {
+    base::copy_bytes(dst, message, bytes);
+  }
+  channel.done += bytes;
+  if (!forwards) return;
+  Lane& out = *lanes_[instruction.to_lane];
+  out.extend(bytes);
+  out.pump(channel.current->signature);
 }
 
 bool Engine::drained(Channel& channel) {
@@ -215,7 +238,7 @@ void Engine::blocked(std::vector<Blocked>* out) const {
     entry.steps = channel.program->instructions.size();
     entry.step = entry.steps - static_cast<std::size_t>(channel.end - channel.next);
     bool named = false;
-    if (channel.next != channel.end && channel.lent == nullptr) {
+    if (channel.next != channel.end && !channel.whole) {
       entry.lane = channel.next->lane;
       entry.sending = channel.next->code == InstructionCode::Wait;
       entry.peer = lanes_[entry.lane]->peer();

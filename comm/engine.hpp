@@ -89,10 +89,13 @@ class Engine final {
     ActiveOperation* current = nullptr;
     const Instruction* next = nullptr;
     const Instruction* end = nullptr;
-    std::size_t done = 0;             // bytes of the current instruction
-    const std::byte* lent = nullptr;  // a message taken but not yet used: its write waits for a send
-    std::byte* offered = nullptr;     // landing given to receive() for the message being waited for
-    bool receiving = false;           // the current instruction has asked for its message
+    // The current instruction, if it receives: how many bytes of the message were taken and how many of dst written.
+    // Fewer are written while a send still reads dst; those between wait in scratch.
+    std::size_t taken = 0;
+    std::size_t done = 0;
+    bool receiving = false;        // it has begun
+    bool whole = false;            // all of the message was taken
+    std::byte* offered = nullptr;  // landing given to receive() for the slice being waited for
     const BoundChannel* program = nullptr;
     std::array<std::byte*, 3> bases{};  // of the current operation, by Base
     RingQueue<ActiveOperation*> queue;  // operations that wait for this channel
@@ -106,7 +109,11 @@ class Engine final {
   bool advance(std::size_t index);
   void begin(Channel& channel, std::size_t index, ActiveOperation& operation);
   bool execute(Channel& channel, const Instruction& instruction);
-  bool receive(Channel& channel, const Instruction& instruction, bool reduces, bool forwards);
+  bool receive(Channel& channel, const Instruction& instruction, bool forwards);
+  static std::byte* landing(const Channel& channel, const Instruction& instruction);
+  static std::byte* offer(const Channel& channel, const Instruction& instruction, bool writable);
+  void write(Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t bytes,
+             bool forwards);
   void local(const Channel& channel, const Instruction& instruction);
   bool drained(Channel& channel);
   void finish(Channel& channel);

@@ -14,6 +14,7 @@ enum class InstructionCode : std::uint8_t { Send, Recv, RecvReduce, Copy, Reduce
 enum class Base : std::uint8_t { Input, Output, Scratch };
 
 inline constexpr std::uint64_t kMaxPiece = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kLandingUnit = 64;
 inline constexpr std::uint32_t kNoLanding = 0xffff'ffff;
 inline constexpr std::uint16_t kNoLane = 0xffff;
 
@@ -30,7 +31,7 @@ struct Instruction {
   std::uint64_t src : 48;
   std::uint64_t to_lane : 16;  // RecvSend, RecvReduceSend: out
   std::uint32_t wait;          // wait_lane's slices, counted from the operation's start
-  std::uint32_t landing;       // offset in scratch in units of 64 bytes, or kNoLanding
+  std::uint32_t landing;       // offset in scratch in units of kLandingUnit, or kNoLanding
 
   // Reduce has a second source and neither waits nor lands: its offset takes their place.
   std::uint64_t src2() const { return std::uint64_t{wait} << 32 | landing; }

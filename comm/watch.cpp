@@ -44,6 +44,13 @@ void CommunicatorState::look_around(const Slot& slot, double idle_ms) {
 void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms) {
   transports::Endpoint& endpoint = engine_.lane(blocked.lane).endpoint();
   if (Status failure = endpoint.failure(); !failure.ok()) {
+    // This end is dead or was cancelled: it is this rank that is lost to the others.
+    if (failure.code() == Code::Aborted) {
+      runtime_->control().fail(
+          member_, Status(Code::PeerLost,
+                          fmt::format("rank {} cannot use its lanes any more: {}", rank(), failure.message()), rank()));
+      return;
+    }
     // The store names the dead by itself, and in better words: give it a moment. What came before the end is still
     // taken.
     if ((idle_ms < kGraceMs && failure.code() == Code::PeerLost) || engine_.advance()) return;

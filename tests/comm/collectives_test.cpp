@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
+#include <random>
 
 #include "tests/comm/support/exact_values.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
@@ -88,8 +90,19 @@ std::string name(const Operation& operation, const std::string& algorithm, bool 
                      in_place ? " in place" : "", rank, size);
 }
 
+std::uint64_t seed_of_this_run() {
+  static const std::uint64_t seed = [] {
+    const char* given = std::getenv("WEFT_TEST_SEED");
+    const std::uint64_t chosen = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    fmt::print("seed {}: replay with WEFT_TEST_SEED={}\n", chosen, chosen);
+    return chosen;
+  }();
+  return seed;
+}
+
 testing::JobOptions job_with(const std::string& transport, const Algorithm& algorithm, int channels) {
   testing::JobOptions job;
+  job.sim.seed = seed_of_this_run();
   job.transport = transport;
   job.options.timeout_ms = 60'000;
   job.options.algorithms = fmt::format("{}:{}", to_string(algorithm.collective), algorithm.name);
@@ -142,6 +155,14 @@ TEST(Collectives, channels_change_nothing) {
 TEST(Collectives, every_algorithm_is_right_over_shared_memory) {
   Complaints complaints;
   for (const Algorithm* algorithm : all_algorithms()) exercise("shm", *algorithm, 3, 0, true, complaints);
+  EXPECT_EQ(complaints.text(), "");
+}
+
+TEST(Collectives, every_algorithm_is_right_over_lanes_that_delay_read_late_and_hold_one_message) {
+  Complaints complaints;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    for (const int size : {2, 3, 5}) exercise("sim", *algorithm, size, 0, size == 3, complaints);
+  }
   EXPECT_EQ(complaints.text(), "");
 }
 

@@ -12,11 +12,20 @@
 namespace weft::testing {
 namespace {
 
-std::vector<std::unique_ptr<transports::Transport>> transports_of(const JobOptions& job, transports::LocalHub& hub,
-                                                                  int rank, const Options& options) {
+struct Hubs {
+  std::unique_ptr<transports::LocalHub> local;
+  std::unique_ptr<transports::SimHub> sim;
+};
+
+std::vector<std::unique_ptr<transports::Transport>> transports_of(const JobOptions& job, const Hubs& hubs, int rank,
+                                                                  const Options& options) {
   std::vector<std::unique_ptr<transports::Transport>> list;
   if (job.transport == "local") {
-    list.push_back(hub.transport(rank));
+    list.push_back(hubs.local->transport(rank));
+    return list;
+  }
+  if (job.transport == "sim") {
+    list.push_back(hubs.sim->transport(rank));
     return list;
   }
   Options one = options;
@@ -43,7 +52,7 @@ void run_job(int size, const JobOptions& job, const std::function<void(comm::Com
   const auto graph = topology::model("cpu-2socket");
   ASSERT_TRUE(graph.has_value()) << graph.status().to_string();
   const auto stores = transports::LocalStoreHub::create(size);
-  const auto lanes = transports::LocalHub::create();
+  const Hubs hubs{transports::LocalHub::create(), transports::SimHub::create(job.sim)};
   run_ranks(size, [&](int rank) {
     comm::RuntimeParts parts;
     parts.options = job.options;
@@ -51,7 +60,7 @@ void run_job(int size, const JobOptions& job, const std::function<void(comm::Com
     parts.options.size = size;
     if (!job.host_ids.empty()) parts.options.host_id = job.host_ids[static_cast<std::size_t>(rank)];
     parts.store = stores->store(rank);
-    parts.transports = transports_of(job, *lanes, rank, parts.options);
+    parts.transports = transports_of(job, hubs, rank, parts.options);
     parts.graph = &*graph;
     auto runtime = comm::Runtime::create(std::move(parts));
     ASSERT_TRUE(runtime.has_value()) << runtime.status().to_string();

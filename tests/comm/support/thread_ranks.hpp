@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "comm/communicator_state.hpp"
+#include "transports/sim.hpp"
 #include "transports/store/store.hpp"
 #include "weft/options.hpp"
 
 namespace weft::testing {
 
 struct JobOptions {
-  std::string transport = "local";    // local, shm, ucx, sim
+  std::string transport = "local";    // local, sim, or a list such as "shm,ucx"
+  transports::SimOptions sim;         // of sim
   Options options;                    // rank and size are filled in
   std::vector<std::string> host_ids;  // by rank; empty: all on one host
 };
