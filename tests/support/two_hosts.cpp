@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <stdexcept>
 #include <utility>
 
 #include "tests/support/process.hpp"
@@ -9,16 +10,33 @@
 namespace weft::test {
 namespace {
 
+constexpr auto kDeadline = std::chrono::seconds(10);
+
 // Empty, or what failed.
 std::string try_all(const std::vector<std::vector<std::string>>& commands) {
   for (const auto& command : commands) {
-    const auto outcome = run(command, {}, std::chrono::seconds(10));
+    const auto outcome = run(command, {}, kDeadline);
     if (outcome.succeeded()) continue;
     std::string text;
     for (const auto& word : command) text += word + " ";
     return text + "failed: " + (outcome.exit_code == 127 ? "no such program" : outcome.output);
   }
   return "";
+}
+
+// A file of the interface, as its host sees it.
+std::string interface_file(const std::string& host, const std::string& name) {
+  const auto file = "/sys/class/net/" + std::string(TwoHosts::kInterface) + "/" + name;
+  return run({"ip", "netns", "exec", host, "cat", file}, {}, kDeadline).output;
+}
+
+// The kernel reports a link as running some time after it was set up, and who looks earlier does not see it.
+bool wait_until_running(const std::string& host) {
+  const auto until = std::chrono::steady_clock::now() + kDeadline;
+  while (interface_file(host, "operstate") != "up\n") {
+    if (std::chrono::steady_clock::now() > until) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -44,6 +62,9 @@ std::optional<TwoHosts> TwoHosts::make(std::string& why_not) {
   }
   why_not = try_all(commands);
   if (!why_not.empty()) return std::nullopt;
+  for (const auto& name : hosts.names_) {
+    if (!wait_until_running(name)) throw std::runtime_error("the link of " + name + " does not come up");
+  }
   return hosts;
 }
 
@@ -51,7 +72,7 @@ TwoHosts::TwoHosts(TwoHosts&& other) noexcept
     : names_(std::exchange(other.names_, {})), addresses_(std::move(other.addresses_)) {}
 
 TwoHosts::~TwoHosts() {
-  for (const auto& name : names_) run({"ip", "netns", "del", name}, {}, std::chrono::seconds(10));
+  for (const auto& name : names_) run({"ip", "netns", "del", name}, {}, kDeadline);
 }
 
 std::vector<std::string> TwoHosts::on(int host) const {
@@ -61,10 +82,8 @@ std::vector<std::string> TwoHosts::on(int host) const {
 }
 
 std::uint64_t TwoHosts::bytes_sent(int host) const {
-  const auto file = "/sys/class/net/" + std::string(kInterface) + "/statistics/tx_bytes";
-  const auto outcome =
-      run({"ip", "netns", "exec", names_[static_cast<std::size_t>(host)], "cat", file}, {}, std::chrono::seconds(10));
-  return outcome.succeeded() ? std::stoull(outcome.output) : 0;
+  const auto text = interface_file(names_[static_cast<std::size_t>(host)], "statistics/tx_bytes");
+  return std::stoull(text);
 }
 
 }  // namespace weft::test

@@ -11,7 +11,7 @@ namespace weft::test {
 
 class TwoHosts {
  public:
-  // Why there are none, for the skip message: namespaces need root and iproute2.
+  // If the machine refuses, `why_not` says what it refused: namespaces need root and iproute2.
   static std::optional<TwoHosts> make(std::string& why_not);
 
   TwoHosts(TwoHosts&& other) noexcept;
