@@ -55,7 +55,6 @@ struct Reduction {
   ReduceKernel kernel;
   std::size_t element_bytes;
   bool in_place;
-  bool streaming;
 };
 
 void run_reduction(benchmark::State& state, const Reduction& reduction, std::size_t bytes) {
@@ -65,10 +64,7 @@ void run_reduction(benchmark::State& state, const Reduction& reduction, std::siz
   unsigned char* out = reduction.in_place ? a.at() : separate.at();
   const std::size_t count = bytes / reduction.element_bytes;
   for (auto _ : state) {
-    if (reduction.streaming)
-      reduce_streaming(reduction.kernel, reduction.element_bytes, out, a.at(), b.at(), count, 3);
-    else
-      reduction.kernel(out, a.at(), b.at(), count, 3);
+    reduction.kernel(out, a.at(), b.at(), count, 3);
     benchmark::ClobberMemory();
   }
   set_rate(state, bytes);
@@ -84,11 +80,10 @@ void add_reductions(const KernelVariant& variant, DataType dtype, ReduceOp op, b
   const std::string name =
       fmt::format("{}/{}/{}{}", variant.name, to_string(dtype), to_string(op), final ? "_final" : "");
   for (const std::size_t bytes : kReduceBytes) {
-    add_reduction(name, {kernel, size_of(dtype), false, false}, bytes);
+    add_reduction(name, {kernel, size_of(dtype), false}, bytes);
     // The rest is the same for every kernel: one type shows it.
     if (dtype != DataType::Float32 || op != ReduceOp::Sum) continue;
-    add_reduction(name + "/in_place", {kernel, size_of(dtype), true, false}, bytes);
-    add_reduction(name + "/streaming", {kernel, size_of(dtype), false, true}, bytes);
+    add_reduction(name + "/in_place", {kernel, size_of(dtype), true}, bytes);
   }
 }
 

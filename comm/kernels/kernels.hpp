@@ -18,9 +18,4 @@ using ReduceKernel = void (*)(void* dst, const void* a, const void* b, std::size
 // `final`: this reduction completes the element, so Avg divides by `size`. Null unless valid(dtype, op).
 ReduceKernel reduce_kernel(DataType dtype, ReduceOp op, bool final);
 
-// The same result by way of the first-level cache and stores that bypass the caches: for a `dst` that is much larger
-// than the caches and not read soon. `element_bytes` is size_of(dtype).
-void reduce_streaming(ReduceKernel kernel, std::size_t element_bytes, void* dst, const void* a, const void* b,
-                      std::size_t count, int size) noexcept;
-
 }  // namespace weft::comm

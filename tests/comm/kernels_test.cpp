@@ -157,24 +157,6 @@ TEST_P(Kernels, are_bitwise_commutative_and_equal_on_all_instruction_sets) {
   EXPECT_TRUE(same(c, a, b, backward, forward)) << "against " << portable.variant.name;
 }
 
-TEST_P(Kernels, streaming_gives_the_same_bits) {
-  SCOPED_TRACE(replay());
-  std::mt19937_64 random(test_seed());
-  const Case& c = GetParam();
-  for (const std::size_t count : {0, 1, 1000, 30011}) {
-    Bytes a = random_elements(c.dtype, count, random);
-    const Bytes b = random_elements(c.dtype, count, random);
-    Bytes want(a.size());
-    c.kernel()(want.data(), a.data(), b.data(), count, 3);
-    Placed out(Bytes(a.size()), size_of(c.dtype));
-    reduce_streaming(c.kernel(), size_of(c.dtype), out.data(), a.data(), b.data(), count, 3);
-    EXPECT_TRUE(same(c, a, b, want, out.contents()));
-    EXPECT_TRUE(out.guards_intact());
-    reduce_streaming(c.kernel(), size_of(c.dtype), a.data(), a.data(), b.data(), count, 3);
-    EXPECT_EQ(a, want) << "dst == a";
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(all_cases()), [](const auto& info) {
   return std::string(info.param.variant.name) + "_" + std::string(to_string(info.param.dtype)) + "_" +
          std::string(to_string(info.param.op)) + (info.param.final ? "_final" : "");
