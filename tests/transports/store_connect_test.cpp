@@ -392,6 +392,21 @@ TEST(StoreConnect, after_rank_0_has_left_and_ended_calls_say_so_and_nobody_is_re
   EXPECT_TRUE(notices.deaths().empty());
 }
 
+TEST(StoreConnect, a_member_that_reads_nothing_is_given_up_before_it_fills_the_memory) {
+  auto zero = listen(loopback_options(0, 2, 0));
+  Notices notices;
+  zero.store->listen(notices.listener());
+  RawClient member(zero.port);
+  member.send(hello_frame("test job", 2, 1));
+  ASSERT_EQ(member.receive()->type, FrameType::Welcome);
+  member.send(Frame{.type = FrameType::Join});
+  ASSERT_EQ(member.receive()->type, FrameType::Done);
+  const std::string message(kMaxValueBytes, 'm');
+  for (int i = 0; i < 5 && notices.deaths().empty(); ++i) ASSERT_TRUE(zero.store->send(1, message).ok());
+  notices.wait_for_deaths(1);
+  EXPECT_EQ(notices.deaths(), std::vector<int>{1});
+}
+
 TEST(StoreConnect, messages_that_nobody_listens_to_end_in_an_error_not_in_all_the_memory) {
   auto zero = listen(loopback_options(0, 2, 0));
   auto one = connect_store(loopback_options(1, 2, zero.port));

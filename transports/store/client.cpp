@@ -79,7 +79,9 @@ Status StoreClient::send(int to, std::string_view message) {
   return {};
 }
 
-void StoreClient::listen(Listener listener) { inbox_.listen(std::move(listener)); }
+void StoreClient::listen(Listener listener) {
+  if (::getpid() == process_) inbox_.listen(std::move(listener));
+}
 
 void StoreClient::leave() {
   if (!usable().ok()) return;
