@@ -1,3 +1,4 @@
+// The table that weft-bench prints: its head, one line a size, and the sum at the end.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// The log: which lines are written, how they read, and that threads do not mix them.
 #include "base/log.hpp"
 
 #include <gtest/gtest.h>
