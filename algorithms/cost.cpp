@@ -73,6 +73,11 @@ std::uint64_t most_sent_chunks(const Schedule& schedule) {
 
 }  // namespace
 
+std::uint64_t count_of_bytes(Collective collective, int size, std::uint64_t bytes, DataType dtype) {
+  if (collective == Collective::Barrier) return 0;
+  return bytes / blocks_in_message(collective, size) / size_of(dtype);
+}
+
 void TimeCurve::add(std::uint64_t bytes, std::int64_t time_ns) {
   const auto [point, added] = points_.emplace(bytes, time_ns);
   if (!added) point->second = std::min(point->second, time_ns);
@@ -117,7 +122,7 @@ Status CostModel::simulate_points(const Algorithm& algorithm, int replicas, cons
   options.timeline = false;
   options.sharing = group_.size <= kMaxFairRanks ? Sharing::MaxMin : Sharing::Queue;
   for (const std::uint64_t bytes : sizes) {
-    const std::uint64_t count = algorithm.collective == Collective::Barrier ? 0 : (bytes + blocks - 1) / blocks;
+    const std::uint64_t count = count_of_bytes(algorithm.collective, group_.size, bytes + blocks - 1);
     WEFT_TRY_ASSIGN(Simulation simulation, simulate(schedule, count, DataType::UInt8, fabric_, options));
     constexpr std::int64_t kPsPerNs = 1000;
     curve.points[bytes] = {rounded_ratio(simulation.makespan_ps, kPsPerNs), std::move(simulation.critical)};

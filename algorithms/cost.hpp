@@ -42,6 +42,9 @@ struct Estimate {
   bool operator==(const Estimate&) const = default;
 };
 
+// Elements per block (as in Operation) of a call of so many bytes (as in message_bytes), rounded down; 0 for a barrier.
+std::uint64_t count_of_bytes(Collective collective, int size, std::uint64_t bytes, DataType dtype = DataType::UInt8);
+
 class CostModel {
  public:
   // `placement` maps ranks to nodes of `graph`. InvalidArgument if they do not fit together.

@@ -29,15 +29,15 @@ std::string plural(std::uint64_t n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
-// The part of the time that is spent most of, in words.
+// The part of the time that counts most, in words: "latency: 3 messages in a row".
 std::string dominant_term(const CriticalPath& path) {
   const std::int64_t total = std::max<std::int64_t>(1, path.latency_ps + path.transfer_ps + path.local_ps);
-  const auto percent = [&](std::int64_t part) { return part / std::max<std::int64_t>(1, total / 100); };
+  const auto percent = [&](std::int64_t part) { return (part * 100 + total / 2) / total; };
   if (path.latency_ps >= path.transfer_ps && path.latency_ps >= path.local_ps)
-    return fmt::format("latency: {} one after another", plural(static_cast<std::uint64_t>(path.messages), "message"));
+    return fmt::format("latency: {} in a row", plural(static_cast<std::uint64_t>(path.messages), "message"));
   if (path.transfer_ps >= path.local_ps)
-    return fmt::format("bandwidth: {} % of the time on the way", percent(path.transfer_ps));
-  return fmt::format("local work: {} % of the time copying and reducing", percent(path.local_ps));
+    return fmt::format("bandwidth: {} % of the time bytes are on the way", percent(path.transfer_ps));
+  return fmt::format("local work: {} % of the time bytes are copied and reduced", percent(path.local_ps));
 }
 
 class Selection {
@@ -178,15 +178,13 @@ class Selection {
     std::string text;
     if (only) text += "it is the only one that serves this call; ";
     if (choice_.bytes == 0)
-      return text + fmt::format("no bytes, so {} one after another count",
-                                plural(static_cast<std::uint64_t>(estimate.critical.messages), "message"));
+      return text + fmt::format("there are no bytes, so only messages count: {} in a row", estimate.critical.messages);
     const std::uint64_t hundredths = estimate.sent_numerator * 100 / estimate.sent_denominator;
-    text += fmt::format("{} sends {}.{:02} times the message from its busiest rank; at {} ", winner_.algorithm,
-                        hundredths / 100, hundredths % 100, format_bytes(choice_.bytes));
-    text += dominant_term(estimate.critical);
+    text += fmt::format("at {} it is {}", format_bytes(choice_.bytes), dominant_term(estimate.critical));
     if (!estimate.critical.bottleneck.empty() && estimate.critical.transfer_ps > estimate.critical.latency_ps)
-      text += fmt::format(", bound by {}", estimate.critical.bottleneck);
-    return text;
+      text += fmt::format(", and {} binds", estimate.critical.bottleneck);
+    return text + fmt::format("; the busiest rank of {} sends {}.{:02} times the message", winner_.algorithm,
+                              hundredths / 100, hundredths % 100);
   }
 
   // Of the cost model, for options that have none yet.

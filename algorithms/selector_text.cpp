@@ -1,7 +1,9 @@
 // A choice as text for people.
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "algorithms/selector.hpp"
 #include "weft/choice.hpp"
@@ -43,8 +45,10 @@ std::string Choice::to_string() const {
   text += fmt::format("  choice  {}: {} expected ({})\n", name_text(best), time_text(best.estimate_ns),
                       source_text(source));
   text += fmt::format("  reason  {}\n", reason);
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const Candidate& other = candidates[i];
+  // Of each algorithm the best number of channels; the rest is in `candidates`.
+  std::set<std::string_view> shown = {best.algorithm};
+  for (const Candidate& other : candidates) {
+    if (!shown.insert(other.algorithm).second) continue;
     if (other.estimate_ns < 0) {
       text += fmt::format("  cannot  {:<34} {}\n", other.algorithm, other.note);
       continue;
