@@ -1,0 +1,108 @@
+// What several subcommands need: algorithms by name, the machine, files.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "tools/weft-schedule/commands.hpp"
+
+namespace weft::schedule_tool {
+namespace {
+
+constexpr int kMaxToolRanks = 4096;
+
+Status invalid(std::string message) { return Status(Code::InvalidArgument, std::move(message)); }
+
+Result<topology::Graph> read_graph(const MachineArguments& arguments) {
+  if (!arguments.model.empty()) return topology::model(arguments.model);
+  if (!arguments.topology.empty()) return topology::load(arguments.topology);
+  return topology::probe();
+}
+
+}  // namespace
+
+Result<Collective> collective_named(std::string_view text) {
+  const std::optional<Collective> collective = parse_collective(text);
+  if (collective) return *collective;
+  std::string known;
+  for (int i = 0; i < kCollectives; ++i)
+    known += fmt::format("{}{}", i == 0 ? "" : ", ", to_string(static_cast<Collective>(i)));
+  return Status(Code::NotFound, fmt::format("there is no collective \"{}\"; known: {}", text, known));
+}
+
+Result<const Algorithm*> algorithm_named(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos)
+    return invalid(fmt::format("\"{}\" is not COLLECTIVE/NAME; weft-schedule list shows them all", text));
+  WEFT_TRY_ASSIGN(const Collective collective, collective_named(text.substr(0, slash)));
+  if (const Algorithm* algorithm = find_algorithm(collective, text.substr(slash + 1))) return algorithm;
+  std::string known;
+  for (const Algorithm* algorithm : all_algorithms())
+    if (algorithm->collective == collective) known += fmt::format("{}{}", known.empty() ? "" : ", ", algorithm->name);
+  return Status(Code::NotFound, fmt::format("there is no {} algorithm \"{}\"; known: {}", to_string(collective),
+                                            text.substr(slash + 1), known.empty() ? "none" : known));
+}
+
+Status check_support(const Algorithm& algorithm, const Group& group, int root) {
+  if (root < 0 || root >= group.size)
+    return invalid(fmt::format("root {} is not one of the {} ranks", root, group.size));
+  const Request request = {.collective = algorithm.collective, .root = root, .count = 1024};
+  const std::string_view why_not = algorithm.unsupported(group, request);
+  if (why_not.empty()) return Status();
+  return Status(Code::Unsupported, fmt::format("{}/{} cannot serve {} ranks: {}", to_string(algorithm.collective),
+                                               algorithm.name, group.size, why_not));
+}
+
+Result<int> replicas_for(const Algorithm& algorithm, int channels) {
+  if (channels == 0) return 1;
+  const bool multiple = channels > 0 && channels % algorithm.native_channels == 0;
+  if (multiple && (algorithm.replicable || channels == algorithm.native_channels))
+    return channels / algorithm.native_channels;
+  return invalid(fmt::format("{} runs on {} channel{}{}, not on {}", algorithm.name, algorithm.native_channels,
+                             algorithm.native_channels == 1 ? "" : "s",
+                             algorithm.replicable ? " or a multiple of it" : " only", channels));
+}
+
+void MachineArguments::add_to(CLI::App& app) {
+  CLI::Option* model_option = app.add_option(
+      "--model", model, "A machine by name or line, as in dgx-h100 or \"hosts:2 gpu:8 nvswitch:450 nic:8 ndr\"");
+  app.add_option("--topology", topology, "A machine from a file: Weft's JSON or hwloc XML")->excludes(model_option);
+  app.add_option("--ranks", ranks, "Number of ranks, one per GPU where the machine has any")->required();
+  app.add_option("--ranks-per-host", ranks_per_host, "Ranks on each host in turn; 0 spreads them evenly");
+  app.footer("Without --model and --topology the machine that this runs on is probed.");
+}
+
+Result<Machine> make_machine(const MachineArguments& arguments) {
+  if (arguments.ranks < 1 || arguments.ranks > kMaxToolRanks)
+    return invalid(fmt::format("--ranks {} is not from 1 to {}", arguments.ranks, kMaxToolRanks));
+  Machine machine;
+  WEFT_TRY_ASSIGN(machine.graph, read_graph(arguments));
+  WEFT_TRY_ASSIGN(machine.placement, topology::place(machine.graph, arguments.ranks, arguments.ranks_per_host));
+  machine.group = topology::make_group(machine.graph, machine.placement);
+  return machine;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) return Status(Code::NotFound, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
+  return std::move(text).str();
+}
+
+Status write_output(const std::string& path, std::string_view text) {
+  if (path.empty()) {
+    std::cout << text << std::flush;
+    return std::cout ? Status() : Status(Code::SystemError, "cannot write to standard output");
+  }
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return Status(Code::SystemError, fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
+  return Status();
+}
+
+}  // namespace weft::schedule_tool

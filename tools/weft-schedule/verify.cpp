@@ -1,0 +1,127 @@
+// weft-schedule verify: proves schedules for many numbers of ranks, roots and channels, or one from a file.
+#include "algorithms/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "algorithms/export.hpp"
+#include "tools/weft-schedule/commands.hpp"
+#include "tools/weft-schedule/verify_cases.hpp"
+
+namespace weft::schedule_tool {
+namespace {
+
+struct Arguments {
+  CaseArguments cases;
+  bool all = false;
+  std::string from;
+  int jobs = 2;
+};
+
+constexpr int kMaxJobs = 64;
+constexpr std::size_t kFailuresShown = 20;
+
+struct Tally {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<int> proved = 0;
+  std::atomic<int> unsupported = 0;
+  std::mutex mutex;
+  std::vector<std::pair<std::size_t, std::string>> failures;  // by number of the case
+};
+
+void prove(const std::vector<Case>& cases, Tally& tally) {
+  for (std::size_t i = tally.next++; i < cases.size(); i = tally.next++) {
+    const Case& one = cases[i];
+    const Group group = one.group();
+    const Request request = {.collective = one.algorithm->collective, .root = one.root, .count = 1024};
+    if (!one.algorithm->unsupported(group, request).empty()) {
+      ++tally.unsupported;
+      continue;
+    }
+    BuildOptions options;
+    options.root = one.root;
+    options.replicas = one.replicas;
+    options.in_place = one.in_place;
+    const Status status = algorithms::verify(build_schedule(*one.algorithm, group, options));
+    if (status.ok()) {
+      ++tally.proved;
+      continue;
+    }
+    const std::lock_guard lock(tally.mutex);
+    tally.failures.emplace_back(i, fmt::format("{}: {}", one.to_string(), status.message()));
+  }
+}
+
+std::string failures_text(const std::vector<std::pair<std::size_t, std::string>>& failures) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(failures.size(), kFailuresShown); ++i)
+    text += fmt::format("FAILED {}\n", failures[i].second);
+  if (failures.size() > kFailuresShown) text += fmt::format("and {} more failed\n", failures.size() - kFailuresShown);
+  return text;
+}
+
+Result<int> prove_cases(const Arguments& arguments) {
+  if (arguments.jobs < 1 || arguments.jobs > kMaxJobs)
+    return Status(Code::InvalidArgument, fmt::format("--jobs {} is not from 1 to {}", arguments.jobs, kMaxJobs));
+  WEFT_TRY_ASSIGN(const std::vector<Case> cases, list_cases(arguments.cases));
+  const auto start = std::chrono::steady_clock::now();
+  Tally tally;
+  {
+    std::vector<std::jthread> threads;
+    for (int job = 0; job < arguments.jobs; ++job) threads.emplace_back([&] { prove(cases, tally); });
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (tally.proved == 0 && tally.failures.empty())
+    return Status(Code::InvalidArgument, "nothing to prove: no algorithm serves these ranks, roots and channels");
+  std::sort(tally.failures.begin(), tally.failures.end());
+  WEFT_TRY(write_output(
+      "", failures_text(tally.failures) + fmt::format("{} schedules proved, {} failed, {} not supported, in {:.1f} s\n",
+                                                      tally.proved.load(), tally.failures.size(),
+                                                      tally.unsupported.load(), taken.count())));
+  return tally.failures.empty() ? kFine : kProofFailed;
+}
+
+Result<int> prove_file(const std::string& path) {
+  WEFT_TRY_ASSIGN(const std::string text, read_file(path));
+  WEFT_TRY_ASSIGN(const Schedule schedule, algorithms::schedule_from_json(text));
+  const Status status = algorithms::verify(schedule);
+  const std::string name =
+      fmt::format("{}/{} on {} ranks", to_string(schedule.collective), schedule.algorithm, schedule.size);
+  WEFT_TRY(write_output(
+      "", status.ok() ? fmt::format("{}: proved\n", name) : fmt::format("FAILED {}: {}\n", name, status.message())));
+  return status.ok() ? kFine : kProofFailed;
+}
+
+Result<int> run(const Arguments& arguments) {
+  const int given =
+      (arguments.cases.algorithm.empty() ? 0 : 1) + (arguments.all ? 1 : 0) + (arguments.from.empty() ? 0 : 1);
+  if (given != 1) return Status(Code::InvalidArgument, "verify needs one of ALGO, --all and --from FILE");
+  return arguments.from.empty() ? prove_cases(arguments) : prove_file(arguments.from);
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CaseArguments& cases = arguments->cases;
+  CLI::App* verify = app.add_subcommand("verify", "Proves schedules, in place and out of place");
+  verify->add_option("ALGO", cases.algorithm, "The algorithm, as in all_reduce/ring");
+  verify->add_flag("--all", arguments->all, "All algorithms");
+  verify->add_option("--from", arguments->from, "A schedule from a JSON file, as show --format json writes it");
+  verify->add_option("--ranks", cases.ranks, "Numbers of ranks, as in 1-32,127,257")->capture_default_str();
+  verify->add_option("--roots", cases.roots, "all, or root ranks as in 0-3")->capture_default_str();
+  verify->add_option("--channels", cases.channels,
+                     "Numbers of channels, as in 1,2,4; those an algorithm cannot have are skipped. Default: its own");
+  verify->add_option("--ranks-per-host", cases.ranks_per_host,
+                     "Spread the ranks over hosts, so many on each, as in 1-4. Default: one host");
+  verify->add_option("--jobs", arguments->jobs, "Threads")->capture_default_str();
+  return {verify, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace weft::schedule_tool
