@@ -4,7 +4,9 @@ include(GNUInstallDirs)
 
 find_program(WEFT_CCACHE ccache DOC "Used where it is present; speeds up what was compiled before")
 if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${WEFT_CCACHE})
+  # Independent of where the checkout lies, so that a fresh clone profits too.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${WEFT_CCACHE})
 endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
@@ -39,10 +41,6 @@ endif()
 # The .cpp files of the calling folder, compiled into libweft.
 function(weft_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-  if(NOT sources)
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "namespace weft {}\n")
-    set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
-  endif()
   add_library(weft_${name} OBJECT ${sources})
   target_link_libraries(weft_${name} PRIVATE weft_flags)
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
