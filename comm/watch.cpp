@@ -18,7 +18,7 @@ constexpr double kLongestAskMs = 1000;
 // now.
 constexpr double kGraceMs = 60;
 // The farewell of a peer goes another way than its last messages and may overtake them.
-constexpr double kFarewellGraceMs = 1000;
+constexpr double kEndGraceMs = 1000;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, d
     }
     // The store names the dead by itself, and in better words: give it a moment. What came before the end is still
     // taken.
-    if ((idle_ms < kGraceMs && failure.code() == Code::PeerLost) || engine_.advance()) return;
+    if (idle_ms < kEndGraceMs || engine_.advance()) return;
     runtime_->control().fail(
         member_,
         Status(failure.code(), fmt::format("{}: {}", where(slot, blocked, idle_ms), failure.message()), blocked.peer));
@@ -73,7 +73,7 @@ void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, d
                blocked.peer));
     return;
   }
-  if (idle_ms > kFarewellGraceMs && member_.has_left(blocked.peer) && !blocked.sending && !engine_.advance()) {
+  if (idle_ms > kEndGraceMs && member_.has_left(blocked.peer) && !blocked.sending && !engine_.advance()) {
     const auto last = member_.reported(blocked.peer);
     runtime_->control().fail(member_, Status(Code::PeerLost,
                                              fmt::format("{}, but rank {} has destroyed its communicator after {}",
