@@ -1,6 +1,12 @@
 // ctest: serial programs
-// The example of README.md runs, on one rank and on four.
+// The example of README.md runs, on one rank and on four; and the pages that README.md and docs/index.md lead to are
+// there.
 #include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
 
 #include "tests/support/process.hpp"
 
@@ -28,6 +34,38 @@ TEST(Readme, example_runs_on_four_ranks) {
     const auto outcome = ranks[static_cast<std::size_t>(rank)].wait(30s);
     EXPECT_TRUE(outcome.succeeded()) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("rank " + std::to_string(rank) + " of 4: 6"));
+  }
+}
+
+// Where the links of a page lead, as paths. Tests run in the top folder of the sources.
+std::vector<std::filesystem::path> links_of(const std::filesystem::path& page) {
+  std::ifstream file(page);
+  std::ostringstream content;
+  content << file.rdbuf();
+  const auto text = content.str();
+  const std::regex link(R"(\]\(([^)#:]+)(#[^)]*)?\))");
+  std::vector<std::filesystem::path> links;
+  for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+    links.push_back((page.parent_path() / (*at)[1].str()).lexically_normal());
+  }
+  return links;
+}
+
+TEST(Documentation, links_lead_somewhere) {
+  std::vector<std::filesystem::path> pages = {"README.md"};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("docs")) {
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  }
+  for (const auto& page : pages) {
+    for (const auto& link : links_of(page)) EXPECT_TRUE(std::filesystem::exists(link)) << page << " leads to " << link;
+  }
+}
+
+TEST(Documentation, the_index_names_every_page) {
+  const auto links = links_of("docs/index.md");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("docs")) {
+    if (entry.path().extension() != ".md" || entry.path() == "docs/index.md") continue;
+    EXPECT_THAT(links, ::testing::Contains(entry.path()));
   }
 }
 
