@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -194,6 +195,9 @@ TEST(Shm, a_peer_that_stopped_is_not_waited_for_longer_than_the_deadline) {
   });
   const std::string address = child.pipe().read();
   ::kill(child.pid(), SIGSTOP);
+  int state = 0;
+  ASSERT_EQ(::waitpid(child.pid(), &state, WUNTRACED), child.pid());  // a signal takes effect a little later
+  ASSERT_TRUE(WIFSTOPPED(state));
   auto own = transport();
   const auto connection = own->connect(1, 0, address, 100);
   ASSERT_FALSE(connection.has_value());
