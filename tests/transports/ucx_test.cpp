@@ -1,0 +1,324 @@
+// UCX between processes: who dies, who leaves early, who is stopped, and what does not fit into a tag.
+#include "transports/ucx.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <set>
+
+#include "tests/transports/support/harness.hpp"
+#include "tests/transports/support/process.hpp"
+#include "transports/ucx_tag.hpp"
+
+namespace weft::transports::testing {
+namespace {
+
+// A rank with one lane to one peer.
+class Rank {
+ public:
+  explicit Rank(int rank) : rank_(rank) {
+    auto made = make_ucx_transport({.interface = "lo"});
+    EXPECT_TRUE(made.has_value()) << made.status().to_string();
+    transport = std::move(made).value();
+  }
+  void join(const std::string& address) {
+    auto made = transport->connect(rank_, 1 - rank_, address, kDeadlineMs);
+    ASSERT_TRUE(made.has_value()) << made.status().to_string();
+    connection = std::move(made).value();
+    auto opened = connection->open_lane(1);
+    ASSERT_TRUE(opened.has_value()) << opened.status().to_string();
+    end = std::move(opened).value();
+  }
+  bool send(const std::vector<std::byte>& data, std::uint32_t sequence) {
+    return eventually([&] {
+      transport->poll();
+      return end->send(data.data(), data.size(), signature(sequence));
+    });
+  }
+  bool sends_done(std::uint64_t count) {
+    return eventually([&] {
+      transport->poll();
+      return end->sends_done() >= count;
+    });
+  }
+  bool receive(const std::vector<std::byte>& expected, std::uint32_t sequence) {
+    std::vector<std::byte> landing(expected.size());
+    const void* found = nullptr;
+    const bool came = eventually([&] {
+      transport->poll();
+      return (found = end->receive(landing.size(), landing.data(), signature(sequence))) != nullptr;
+    });
+    if (!came) return false;
+    const bool equal = std::memcmp(found, expected.data(), expected.size()) == 0;
+    end->release();
+    return equal;
+  }
+
+  void leave() {
+    end.reset();
+    connection.reset();
+    transport.reset();
+  }
+
+  std::unique_ptr<Transport> transport;
+  std::unique_ptr<Connection> connection;
+  std::unique_ptr<Endpoint> end;
+
+ private:
+  int rank_;
+};
+
+TEST(Ucx, two_processes_exchange_messages) {
+  Process child([](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      const auto data = pattern(i % 5 == 0 ? 200'000 : i, i);
+      EXPECT_TRUE(rank.send(data, i));
+      EXPECT_TRUE(rank.receive(data, i));
+      EXPECT_TRUE(rank.sends_done(i + 1));
+    }
+    return 0;
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    const auto data = pattern(i % 5 == 0 ? 200'000 : i, i);
+    ASSERT_TRUE(rank.send(data, i)) << i;
+    ASSERT_TRUE(rank.receive(data, i)) << i;
+    ASSERT_TRUE(rank.sends_done(i + 1)) << i;
+  }
+  rank.leave();  // so that the child can, too
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST(Ucx, a_receive_from_a_killed_process_fails_within_a_second) {
+  Process child([](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    const auto greeting = pattern(8, 1);
+    EXPECT_TRUE(rank.send(greeting, 1));
+    EXPECT_TRUE(rank.receive(pattern(8, 2), 2));
+    pipe.write("ready");
+    eventually([&] {
+      rank.transport->poll();
+      return false;
+    });
+    return 0;
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  const auto answer = pattern(8, 2);
+  ASSERT_TRUE(rank.receive(pattern(8, 1), 1));
+  ASSERT_TRUE(rank.send(answer, 2));
+  ASSERT_TRUE(rank.sends_done(1));
+  child.pipe().read();
+  std::vector<std::byte> landing(8);
+  EXPECT_EQ(rank.end->receive(8, landing.data(), signature(3)), nullptr);
+  EXPECT_TRUE(rank.end->failure().ok());
+  child.kill();
+  EXPECT_TRUE(eventually(
+      [&] {
+        rank.transport->poll();
+        EXPECT_EQ(rank.end->receive(8, landing.data(), signature(3)), nullptr);
+        return !rank.end->failure().ok();
+      },
+      1'000));
+  EXPECT_EQ(rank.end->failure().code(), Code::PeerLost);
+  EXPECT_EQ(rank.end->failure().peer(), 1);
+  EXPECT_NE(rank.end->failure().message().find("UCX: "), std::string_view::npos) << rank.end->failure().message();
+  EXPECT_FALSE(rank.end->send(answer.data(), answer.size(), signature(4)));
+  rank.end->cancel(1'000);
+}
+
+TEST(Ucx, a_process_killed_before_the_first_message_is_lost_too) {
+  Process child([](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    pipe.write("ready");
+    eventually([&] {
+      rank.transport->poll();
+      return false;
+    });
+    return 0;
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  child.pipe().read();
+  for (int i = 0; i < 1000; ++i) rank.transport->poll();
+  std::vector<std::byte> landing(8);
+  EXPECT_EQ(rank.end->receive(8, landing.data(), signature(3)), nullptr);
+  child.kill();
+  EXPECT_TRUE(eventually(
+      [&] {
+        rank.transport->poll();
+        return !rank.end->failure().ok();
+      },
+      1'000));
+  EXPECT_EQ(rank.end->failure().code(), Code::PeerLost);
+  rank.end->cancel(1'000);
+}
+
+TEST(Ucx, what_a_rank_sent_before_it_left_arrives_though_the_peer_was_busy) {
+  Process child([](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    const auto large = pattern(300'000, 1);
+    for (std::uint32_t i = 0; i < 20; ++i) EXPECT_TRUE(rank.send(large, i));
+    EXPECT_TRUE(rank.sends_done(20));
+    return 0;  // destroys all of it at once
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  const auto large = pattern(300'000, 1);
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    ASSERT_TRUE(rank.receive(large, i)) << i;
+    ::usleep(2'000);  // busy, not waiting: the child's data pile up meanwhile
+  }
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST(Ucx, cancelling_sends_to_a_stopped_process_is_bounded_and_ends_the_lane) {
+  Process child([](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
+    pipe.write("ready");
+    ::pause();
+    return 0;
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  const auto first = pattern(8, 1);
+  ASSERT_TRUE(rank.send(first, 1));
+  ASSERT_TRUE(rank.sends_done(1));
+  child.pipe().read();
+  ::kill(child.pid(), SIGSTOP);
+  const auto large = pattern(rank.transport->max_message(), 1);
+  std::uint64_t posted = 1;
+  for (int i = 0; i < 64; ++i) {  // more than sockets hold
+    rank.transport->poll();
+    if (rank.end->send(large.data(), large.size(), signature(2))) ++posted;
+  }
+  EXPECT_LT(rank.end->sends_done(), posted);
+  std::vector<std::byte> landing(1000);
+  EXPECT_EQ(rank.end->receive(1000, landing.data(), signature(3)), nullptr);
+  const auto begin = std::chrono::steady_clock::now();
+  rank.end->cancel(3'000);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(3'500));
+  EXPECT_EQ(rank.end->sends_done(), posted);  // none reads its source any more
+  EXPECT_EQ(rank.end->failure().code(), Code::Aborted);
+  auto other = rank.connection->open_lane(2);  // the connection was given up
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ((*other)->failure().code(), Code::PeerLost);
+}
+
+TEST(Ucx, a_lane_cancelled_in_the_middle_of_a_message_writes_no_more) {
+  Process child([](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    const auto large = pattern(rank.transport->max_message(), 1);
+    EXPECT_TRUE(rank.send(large, 1));
+    for (int i = 0; i < 3; ++i) rank.transport->poll();
+    pipe.write("ready");
+    eventually([&] {
+      rank.transport->poll();
+      return rank.end->sends_done() == 1 || !rank.end->failure().ok();
+    });
+    rank.end->cancel(1'000);
+    return 0;
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  std::vector<std::byte> landing(rank.transport->max_message());
+  EXPECT_EQ(rank.end->receive(landing.size(), landing.data(), signature(1)), nullptr);
+  child.pipe().read();
+  for (int i = 0; i < 20; ++i) rank.transport->poll();  // part of it is here now
+  rank.end->cancel(2'000);
+  const std::vector<std::byte> then = landing;
+  EXPECT_TRUE(eventually([&] {
+    rank.transport->poll();
+    return ::kill(child.pid(), 0) == 0;
+  }));
+  for (int i = 0; i < 20'000; ++i) rank.transport->poll();
+  EXPECT_EQ(landing, then);
+  rank.leave();
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST(Ucx, lanes_and_ranks_that_do_not_fit_into_a_tag_are_refused) {
+  Rank rank(0);
+  Rank peer(1);
+  rank.join(peer.transport->address());
+  EXPECT_TRUE(rank.connection->open_lane(kMaxTagLane).has_value());
+  const auto lane = rank.connection->open_lane(kMaxTagLane + 1);
+  ASSERT_FALSE(lane.has_value());
+  EXPECT_EQ(lane.error().code(), Code::InvalidArgument);
+  EXPECT_FALSE(rank.transport->connect(0, kMaxTagSender + 1, peer.transport->address(), kDeadlineMs).has_value());
+  EXPECT_FALSE(rank.transport->connect(0, 1, "no address of UCX", kDeadlineMs).has_value());
+}
+
+TEST(Ucx, tags_tell_senders_lanes_and_signatures_apart) {
+  std::set<ucp_tag_t> lanes;
+  for (const int sender : {0, 1, 255, kMaxTagSender}) {
+    for (const std::uint64_t lane : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{256}, kMaxTagLane}) {
+      EXPECT_EQ(lane_tag(sender, lane) & ~kTagMatchMask, 0U);
+      EXPECT_TRUE(lanes.insert(lane_tag(sender, lane)).second) << sender << ' ' << lane;
+    }
+  }
+  std::set<ucp_tag_t> digests;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(signature_digest(signature(i)) & kTagMatchMask, 0U);
+    digests.insert(signature_digest(signature(i)));
+    digests.insert(signature_digest({.sequence = i, .call = 0, .hash = 0}));
+    digests.insert(signature_digest({.sequence = 0, .call = i, .hash = 0}));
+    digests.insert(signature_digest({.sequence = 0, .call = 0, .hash = i}));
+  }
+  EXPECT_EQ(digests.size(), 398U);  // three of the 400 are the same signature
+}
+
+TEST(Ucx, no_descriptor_is_left_behind) {
+  int before = 0;
+  for (int round = 0; round < 10; ++round) {
+    if (round == 2) before = open_descriptors();  // UCX opens some of its own once
+    auto rank = std::make_unique<Rank>(0);
+    auto peer = std::make_unique<Rank>(1);
+    rank->join(peer->transport->address());
+    peer->join(rank->transport->address());
+    const auto data = pattern(8, 1);
+    EXPECT_TRUE(rank->send(data, 1));
+    std::vector<std::byte> landing(8);
+    EXPECT_TRUE(eventually([&] {
+      rank->transport->poll();
+      peer->transport->poll();
+      return peer->end->receive(8, landing.data(), signature(1)) != nullptr;
+    }));
+    std::thread leave([&] { rank.reset(); });
+    peer.reset();
+    leave.join();
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace
+}  // namespace weft::transports::testing
