@@ -176,6 +176,7 @@ void SegmentSide::close(Lane& lane) {
     finish_receiving(static_cast<std::size_t>(lane.receive_entry));
   } else {
     abandoned_.push_back(lane.id);
+    settle_abandoned();
   }
   LaneEntry& own = sent(lane.send_entry);
   if (own.receiver.load(std::memory_order_acquire) == LaneEntry::Receiver::Done) {

@@ -133,7 +133,7 @@ Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadli
   {
     const std::lock_guard lock(pairs_mutex_);
     const auto found = pairs_.find(key);
-    if (found != pairs_.end() && found->second->watch != nullptr) {
+    if (found != pairs_.end() && found->second != nullptr && found->second->watch != nullptr) {
       *joined = found->second.get();
       return {};
     }

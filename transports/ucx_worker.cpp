@@ -3,7 +3,9 @@
 
 #include <net/if.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -167,13 +169,18 @@ void UcxWorker::part(std::unique_ptr<UcxPeer> peer) {
 void UcxWorker::progress() {
   ucp_worker_progress(worker_);
   if (leaving_.empty()) return;
-  std::erase_if(leaving_, [](const std::unique_ptr<UcxPeer>& peer) { return peer->has_left(); });
+  // Out of the list first: closing one calls progress() again.
+  const auto staying = [](const std::unique_ptr<UcxPeer>& peer) { return !peer->has_left(); };
+  const auto left = std::partition(leaving_.begin(), leaving_.end(), staying);
+  const std::vector<std::unique_ptr<UcxPeer>> gone(std::make_move_iterator(left),
+                                                   std::make_move_iterator(leaving_.end()));
+  leaving_.erase(left, leaving_.end());
 }
 
 UcxWorker::~UcxWorker() {
   const auto deadline = base::Deadline::after_ms(kLeaveDeadlineMs);
   while (!leaving_.empty() && !deadline.passed()) progress();
-  leaving_.clear();
+  std::exchange(leaving_, {}).clear();  // by force
   if (worker_ != nullptr) ucp_worker_destroy(worker_);
   if (context_ != nullptr) ucp_cleanup(context_);
 }
