@@ -37,10 +37,12 @@ quietly() {
   mkdir -p "$(dirname "$log")"
   touch "$log"
   from=$(($(wc -l <"$log") + 1))
-  "$@" >>"$log" 2>&1 &
+  set -m  # a process group of its own, so that an interrupt ends the compilers too
+  "$@" >>"$log" 2>&1 </dev/null &
   child=$!
+  set +m
   # shellcheck disable=SC2064  # the child of now
-  trap "kill $child 2>/dev/null; exit 130" INT TERM
+  trap "kill -- -$child 2>/dev/null; exit 130" INT TERM
   while kill -0 "$child" 2>/dev/null; do
     sleep 0.2
     line=$(tail -n 1 "$log" | tr -d '\r' | cut -c1-110)
