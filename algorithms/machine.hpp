@@ -11,8 +11,8 @@
 //   void receive_reduce(at, step)   dst = src op the message taken last
 //   void copy(at, step)             dst = src
 //   void reduce(at, step)           dst = src op src2
-//   bool may_continue(at)           asked before each of the above; false stops the channel there (an error, a busy
-//   core)
+//   bool may_continue(at)           asked before each of the above; false stops the channel there
+//                                   (an error, a busy core)
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// WEFT_ASSERT: for what we can do wrong. On in dev and sanitizer builds; compiled away in release builds (the expression is not
-// evaluated). What the world can do wrong returns a Status instead.
+// WEFT_ASSERT: for what we can do wrong. On in dev and sanitizer builds; compiled away in release builds (the
+// expression is not evaluated). What the world can do wrong returns a Status instead.
 #pragma once
 
 namespace weft::base {

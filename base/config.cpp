@@ -159,7 +159,7 @@ std::string configuration_page() {
       "variable, the value and what would be right; an unknown `WEFT_` variable is a warning. How rank, size and "
       "rendezvous are found\n"
       "when no variable gives them is in [launching.md](launching.md).\n\n"
-      "All ranks should have the same settings; those that must agree are compared when a communicator is created.\n\n"
+      "All ranks should have the same settings; of transports, algorithms and channels, rank 0's count for all.\n\n"
       "| Variable | Value | Default | Field | Meaning |\n|---|---|---|---|---|\n";
   for (const Variable& variable : kVariables) {
     page += fmt::format("| `{}` | {} | {} | `{}` | {} |\n", variable.name, variable.type, variable.default_value,

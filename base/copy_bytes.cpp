@@ -1,8 +1,7 @@
 // On x86 blocks from 2 KiB on are moved by `rep movsb`: the processor takes ownership of the destination's lines
 // without reading them. Beyond the caches, stores that bypass them save the same read and keep what else is cached.
-// Measured with bench_kernels and by peers/baselines: rep movsb is as fast as vector stores from 2 KiB to 2 MiB where
-// memcpy loses a third to a half of that from 32 KiB on (Zen 3), and twice as fast into lines that another core has
-// read (Zen 5).
+// Measured with bench_kernels: rep movsb is as fast as vector stores from 2 KiB to 2 MiB where memcpy loses a third to
+// a half of that from 32 KiB on (Zen 3), and twice as fast into lines that another core has read (Zen 5).
 #include "base/copy_bytes.hpp"
 
 #include <algorithm>

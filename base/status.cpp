@@ -4,18 +4,30 @@ namespace weft {
 
 std::string_view to_string(Code code) {
   switch (code) {
-    case Code::Ok: return "ok";
-    case Code::InvalidArgument: return "invalid argument";
-    case Code::NotFound: return "not found";
-    case Code::Unsupported: return "unsupported";
-    case Code::Mismatch: return "mismatched calls";
-    case Code::PeerLost: return "peer lost";
-    case Code::Timeout: return "timeout";
-    case Code::Aborted: return "aborted";
-    case Code::ResourceExhausted: return "resource exhausted";
-    case Code::Corrupt: return "corrupt data";
-    case Code::SystemError: return "system error";
-    case Code::Internal: return "internal error";
+    case Code::Ok:
+      return "ok";
+    case Code::InvalidArgument:
+      return "invalid argument";
+    case Code::NotFound:
+      return "not found";
+    case Code::Unsupported:
+      return "unsupported";
+    case Code::Mismatch:
+      return "mismatched calls";
+    case Code::PeerLost:
+      return "peer lost";
+    case Code::Timeout:
+      return "timeout";
+    case Code::Aborted:
+      return "aborted";
+    case Code::ResourceExhausted:
+      return "resource exhausted";
+    case Code::Corrupt:
+      return "corrupt data";
+    case Code::SystemError:
+      return "system error";
+    case Code::Internal:
+      return "internal error";
   }
   return "unknown code";
 }

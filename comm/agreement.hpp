@@ -44,7 +44,7 @@ struct Agreement {
   std::vector<bool> oversubscribed;     // by host: more ranks than cores they may run on
   std::vector<std::string> transports;  // in order of preference
   topology::Graph graph;                // of all hosts
-  std::string algorithms;               // Options::algorithms, channels and timeout of rank 0
+  std::string algorithms;               // Options::algorithms of rank 0, and its channels:
   int channels = 0;
 
   // The transport between two ranks; empty if none reaches. Symmetric.

@@ -63,8 +63,7 @@ CommunicatorState::~CommunicatorState() {
   runtime_->control().remove(member_);
 }
 
-// ---- the walk of a call
-// ------------------------------------------------------------------------------------------------------
+// ---- the walk of a call ----
 
 Status CommunicatorState::run(const Operation& operation) {
   auto guard = runtime_->progress().guard();
@@ -169,8 +168,7 @@ Status CommunicatorState::prepare(const Operation& operation) {
   return {};
 }
 
-// ---- waiting
-// -----------------------------------------------------------------------------------------------------------------
+// ---- waiting ----
 
 bool CommunicatorState::drive() {
   if (member_.faults.raised()) {
@@ -224,8 +222,7 @@ void CommunicatorState::give_up() {
   engine_.cancel(kCancelDeadlineMs);
 }
 
-// ---- lanes
-// -------------------------------------------------------------------------------------------------------------------
+// ---- lanes ----
 
 std::uint16_t CommunicatorState::lane(int peer, int channel) {
   const auto index =

@@ -72,7 +72,7 @@ class Engine final {
   void blocked(std::vector<Blocked>* out) const;
 
   // Gives up everything in flight: afterwards no transport touches a buffer and no operation is running. Bounded by the
-  // deadline.
+  // deadline for each lane, so by their number times it in all.
   void cancel(int deadline_ms);
 
  private:

@@ -1,7 +1,7 @@
 // Transport, Endpoint: how bytes move between two processes. Knows nothing of collectives, chunks or steps.
 //
-// A Transport makes Connections, one per pair of processes. A Connection is cut into *lanes*: ordered two-way byte paths, each
-// with its own credit. A lane's two ends are Endpoints. A communicator uses one lane per (peer, channel).
+// A Transport makes Connections, one per pair of processes. A Connection is cut into *lanes*: ordered two-way byte
+// paths, each with its own credit. A lane's two ends are Endpoints. A communicator uses one lane per (peer, channel).
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace weft::transports {
 
-// Travels with every message, in its cache line (shm) or folded into the tag (ucx). The receiver states what it expects; a
-// message with another signature is never delivered.
+// Travels with every message, in its cache line (shm) or folded into the tag (ucx). The receiver states what it
+// expects; a message with another signature is never delivered.
 struct Signature {
   std::uint32_t sequence = 0;  // of the operation in its communicator
   std::uint32_t call = 0;      // collective, dtype, op packed
@@ -26,7 +26,7 @@ struct Signature {
 
 // What a lane found at its front when it was not what the receiver expects.
 struct Unexpected {
-  Signature signature;     // as far as the transport carries it; zeros if it does not
+  Signature signature;  // as far as the transport carries it; zeros if it does not
   std::uint64_t bytes = 0;
 };
 
@@ -35,36 +35,39 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
-  // Posts a message. False: no room now, nothing was taken; call again later. After true, [data, data + bytes) must stay
-  // unchanged until sends_done() counts this message. bytes <= max_message(); 0 is a message like any other.
+  // Posts a message. False: no room now, nothing was taken; call again later. After true, [data, data + bytes) must
+  // stay unchanged until sends_done() counts this message. bytes <= max_message(); 0 is a message like any other.
   virtual bool send(const void* data, std::size_t bytes, const Signature& signature) = 0;
 
-  // The next message if it is here, else null. The pointer is to the bytes where they already are (a shared-memory slot), or is
-  // `landing`, into which the transport was free to write from the first call on; it is valid until release(). Between the first
-  // call for a message and its delivery, every call must pass the same bytes and landing. landing may be null only if bytes is 0.
-  // Null for ever if the front message does not fit (see unexpected()) or the lane failed (see failure()).
+  // The next message if it is here, else null. The pointer is to the bytes where they already are (a shared-memory
+  // slot), or is `landing`, into which the transport was free to write from the first call on; it is valid until
+  // release(). Between the first call for a message and its delivery, every call must pass the same bytes and landing.
+  // landing may be null only if bytes is 0. Null for ever if the front message does not fit (see unexpected()) or the
+  // lane failed (see failure()).
   virtual const void* receive(std::size_t bytes, void* landing, const Signature& expected) = 0;
 
   // Gives back what receive() lent. Exactly once per delivered message, before the next receive().
   virtual void release() = 0;
 
-  // How many of the messages posted on this end no longer read their source: the completed prefix, since the lane was opened.
+  // How many of the messages posted on this end no longer read their source: the completed prefix, since the lane was
+  // opened.
   virtual std::uint64_t sends_done() = 0;
 
   // Cold path. True, and what it is, if the message at the front is not the expected one.
   virtual bool unexpected(Unexpected* what) = 0;
-  // Cold path. The front message's signature without taking it, whether or not a receive is outstanding: finds leftovers.
+  // Cold path. The front message's signature without taking it, whether or not a receive is outstanding: finds
+  // leftovers.
   virtual bool peek(Unexpected* what) = 0;
   // Cold path. Not OK once the connection broke; PeerLost where the transport can tell.
   virtual Status failure() = 0;
 
-  // Cold path, bounded by `deadline_ms`. After it returns the transport neither reads nor writes any buffer it was given: pending
-  // receives are cancelled, sends cancelled or completed. The lane is unusable afterwards.
+  // Cold path, bounded by `deadline_ms`. After it returns the transport neither reads nor writes any buffer it was
+  // given: pending receives are cancelled, sends cancelled or completed. The lane is unusable afterwards.
   virtual void cancel(int deadline_ms) = 0;
 };
 
-// All lanes to one peer process. `lane` is agreed by both sides (communicator id and channel); `self_id` and `peer_id` are the
-// two ranks in the root communicator.
+// All lanes to one peer process. `lane` is agreed by both sides (communicator id and channel); `self_id` and `peer_id`
+// are the two ranks in the root communicator.
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -76,12 +79,12 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  virtual std::string_view name() const = 0;       // "shm", "ucx", "local", "sim"
-  virtual std::size_t max_message() const = 0;      // longest message of its lanes
+  virtual std::string_view name() const = 0;    // "shm", "ucx", "local", "sim"
+  virtual std::size_t max_message() const = 0;  // longest message of its lanes
   // What a peer needs to connect to this process; goes through the store. May hold any bytes.
   virtual std::string address() const = 0;
-  // Whether the peer with this address can be reached this way. Pure but for really trying (shm maps a segment). Both sides
-  // must answer alike, so an answer may be confirmed by the other side through the store.
+  // Whether the peer with this address can be reached this way. Pure but for really trying (shm maps a segment). Both
+  // sides must answer alike, so an answer may be confirmed by the other side through the store.
   virtual bool reaches(std::string_view peer_address) = 0;
   // Lane traffic to that peer. Does not wait for the peer's process; the deadline bounds what it must wait for.
   virtual Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,

@@ -58,7 +58,7 @@ class Wire {
   Status send(std::string_view text) {
     while (!text.empty()) {
       WEFT_TRY(wait_for(POLLOUT));
-      // A socket everywhere that I know of; MSG_NOSIGNAL spares the application a SIGPIPE.
+      // A socket with every known launcher; MSG_NOSIGNAL spares the application a SIGPIPE.
       ssize_t sent = ::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno == ENOTSOCK) sent = ::write(descriptor_, text.data(), text.size());
       if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;

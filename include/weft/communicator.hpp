@@ -13,14 +13,15 @@
 
 namespace weft {
 
-// One thread at a time may call a communicator, except abort(), which any thread may call at any time. All ranks must start the
-// same operations in the same order; calls that do not match are a Mismatch on all ranks. After the first error every later
-// call returns that error. Destroying a communicator finishes what is in flight (with the deadline); communicators split from it
-// must have been destroyed before.
+// One thread at a time may call a communicator, except abort(), which any thread may call at any time. All ranks must
+// start the same operations in the same order; calls that do not match are a Mismatch on all ranks. After the first
+// error every later call returns that error. Destroying a communicator finishes what is in flight (with the deadline);
+// communicators split from it must have been destroyed before.
 class Communicator {
  public:
-  // Collective over options.size ranks: meets at the store, agrees on topology and settings, opens no connection yet beyond
-  // what "same host" needs. Fails with Timeout naming the ranks that did not come, or InvalidArgument naming the option.
+  // Collective over options.size ranks: meets at the store, agrees on topology and settings, opens no connection yet
+  // beyond what "same host" needs. Fails with Timeout naming the ranks that did not come, or InvalidArgument naming the
+  // option.
   static Result<Communicator> create(const Options& options);
 
   Communicator(Communicator&&) noexcept;
@@ -32,8 +33,8 @@ class Communicator {
   int rank() const;
   int size() const;
 
-  // The four verbs. run blocks; start returns at once and the buffers are the operation's until the Work is done; prepare
-  // builds a plan for many runs; explain says what would run and why (pure, no communication).
+  // The four verbs. run blocks; start returns at once and the buffers are the operation's until the Work is done;
+  // prepare builds a plan for many runs; explain says what would run and why (pure, no communication).
   Status run(const Operation& operation);
   Work start(const Operation& operation);
   Result<Plan> prepare(const Operation& operation);
@@ -45,20 +46,22 @@ class Communicator {
   Status reduce_scatter(const void* in, void* out, std::uint64_t count, DataType dtype, ReduceOp op = ReduceOp::Sum);
   Status all_to_all(const void* in, void* out, std::uint64_t count, DataType dtype);
   Status broadcast(const void* in, void* out, std::uint64_t count, DataType dtype, int root = 0);
-  Status reduce(const void* in, void* out, std::uint64_t count, DataType dtype, ReduceOp op = ReduceOp::Sum, int root = 0);
+  Status reduce(const void* in, void* out, std::uint64_t count, DataType dtype, ReduceOp op = ReduceOp::Sum,
+                int root = 0);
   Status gather(const void* in, void* out, std::uint64_t count, DataType dtype, int root = 0);
   Status scatter(const void* in, void* out, std::uint64_t count, DataType dtype, int root = 0);
   Status barrier();
 
-  // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative colour
-  // takes no part and gets a communicator of one rank (itself). Uses the parent's connections.
+  // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative
+  // colour takes no part and gets a communicator of one rank (itself). Uses the parent's connections.
   Result<Communicator> split(int color, int key = 0);
 
-  // Ends all that is in flight here and on the peers with Aborted. Wait-free, any thread.
+  // Ends all that is in flight here and on the peers with Aborted. Any thread; waits for no peer.
   void abort(std::string_view reason);
   // The first error, or OK.
   Status health() const;
-  // Collective, optional: checks that nothing is left over (a Mismatch otherwise) and that all ranks made the same calls.
+  // Collective, optional: checks that nothing is left over (a Mismatch otherwise) and that all ranks made the same
+  // calls.
   Status close();
 
   // "shm", "ucx", "local" or "self": what carries the bytes to that rank.

@@ -34,8 +34,8 @@ struct Group {
 Group flat_group(int size);
 
 // The two trees of a double binary tree over `order` (Sanders, Speck, Traeff 2009): tree 0 is the binary tree whose
-// leaves are the even positions, tree 1 is the same tree shifted by one position, so that inner ranks of tree 0 are leaves
-// of tree 1 wherever order.size() is even.
+// leaves are the even positions, tree 1 is the same tree shifted by one position, so that inner ranks of tree 0 are
+// leaves of tree 1 wherever order.size() is even.
 std::vector<Tree> double_tree(const std::vector<int>& order);
 
 }  // namespace weft

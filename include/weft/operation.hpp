@@ -23,7 +23,7 @@ struct Operation {
   const void* in = nullptr;     // may be null where this rank has no input (scatter and broadcast off the root)
   void* out = nullptr;          // may be null where this rank has no output (gather and reduce off the root)
   MemoryKind memory = MemoryKind::Host;
-  void* stream = nullptr;       // for device buffers: the stream the operation is ordered on
+  void* stream = nullptr;  // for device buffers: the stream the operation is ordered on
 
   bool operator==(const Operation&) const = default;
 };

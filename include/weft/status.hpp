@@ -15,17 +15,17 @@ namespace weft {
 
 enum class Code : std::uint8_t {
   Ok = 0,
-  InvalidArgument,   // the caller's argument is wrong; the message names it and the remedy
-  NotFound,          // a name (algorithm, model, file, rank) that does not exist
-  Unsupported,       // correct in principle, but this build or machine cannot do it; says why
-  Mismatch,          // ranks made different calls; the message names both
-  PeerLost,          // a rank died or its connection broke; Status::peer() names it
-  Timeout,           // a wait passed its deadline; the message says who waited for whom
-  Aborted,           // the communicator was aborted here or by a peer
-  ResourceExhausted, // memory, descriptors, shared-memory limits
-  Corrupt,           // bytes that another program wrote do not parse
-  SystemError,       // the operating system refused; carries its error text
-  Internal,          // our own mistake, found at run time
+  InvalidArgument,    // the caller's argument is wrong; the message names it and the remedy
+  NotFound,           // a name (algorithm, model, file, rank) that does not exist
+  Unsupported,        // correct in principle, but this build or machine cannot do it; says why
+  Mismatch,           // ranks made different calls; the message names both
+  PeerLost,           // a rank died or its connection broke; Status::peer() names it
+  Timeout,            // a wait passed its deadline; the message says who waited for whom
+  Aborted,            // the communicator was aborted here or by a peer
+  ResourceExhausted,  // memory, descriptors, shared-memory limits
+  Corrupt,            // bytes that another program wrote do not parse
+  SystemError,        // the operating system refused; carries its error text
+  Internal,           // our own mistake, found at run time
 };
 
 // "invalid argument", "peer lost", ... for messages and logs.
@@ -67,8 +67,8 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::in_place_index<0>, std::move(value)) {}             // NOLINT: implicit by design
-  Result(Status error) : value_(std::in_place_index<1>, std::move(error)) {}        // NOLINT: implicit by design
+  Result(T value) : value_(std::in_place_index<0>, std::move(value)) {}       // NOLINT: implicit by design
+  Result(Status error) : value_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
 
   bool has_value() const { return value_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -97,8 +97,8 @@ class [[nodiscard]] Result {
 }  // namespace weft
 
 // Returns the error of a Status expression from the enclosing function; continues when it is OK.
-#define WEFT_TRY(expression)                          \
-  do {                                                \
+#define WEFT_TRY(expression)                                                                          \
+  do {                                                                                                \
     if (::weft::Status weft_try_status = (expression); !weft_try_status.ok()) return weft_try_status; \
   } while (false)
 
@@ -107,7 +107,7 @@ class [[nodiscard]] Result {
 #define WEFT_TRY_CONCAT(a, b) WEFT_TRY_CONCAT_(a, b)
 #define WEFT_TRY_ASSIGN(target, expression) \
   WEFT_TRY_ASSIGN_(WEFT_TRY_CONCAT(weft_try_result_, __LINE__), target, expression)
-#define WEFT_TRY_ASSIGN_(result, target, expression)           \
-  auto result = (expression);                                  \
-  if (!result.has_value()) return std::move(result).error();   \
+#define WEFT_TRY_ASSIGN_(result, target, expression)         \
+  auto result = (expression);                                \
+  if (!result.has_value()) return std::move(result).error(); \
   target = std::move(result).value()

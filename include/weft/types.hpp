@@ -23,7 +23,19 @@ enum class Collective : std::uint8_t {
 inline constexpr int kCollectives = 9;
 
 // Float16 and BFloat16 are computed in float and rounded to nearest even; Bool is one byte, 0 or 1.
-enum class DataType : std::uint8_t { Int8, UInt8, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Bool };
+enum class DataType : std::uint8_t {
+  Int8,
+  UInt8,
+  Int32,
+  UInt32,
+  Int64,
+  UInt64,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64,
+  Bool
+};
 inline constexpr int kDataTypes = 11;
 
 // Avg is the sum divided by the number of ranks (integers: truncated towards zero). BitAnd, BitOr and BitXor are for
@@ -35,9 +47,9 @@ inline constexpr int kReduceOps = 8;
 // device buffer needs no other design.
 enum class MemoryKind : std::uint8_t { Host, Device };
 
-std::size_t size_of(DataType dtype);  // bytes of one element
-bool reduces(Collective collective);  // all_reduce, reduce_scatter, reduce
-bool has_root(Collective collective); // broadcast, reduce, gather, scatter
+std::size_t size_of(DataType dtype);   // bytes of one element
+bool reduces(Collective collective);   // all_reduce, reduce_scatter, reduce
+bool has_root(Collective collective);  // broadcast, reduce, gather, scatter
 bool valid(DataType dtype, ReduceOp op);
 
 // The field's names: "all_reduce", "float32", "sum".
@@ -45,7 +57,8 @@ std::string_view to_string(Collective collective);
 std::string_view to_string(DataType dtype);
 std::string_view to_string(ReduceOp op);
 
-// Inverse of to_string; also accepts the short names (f32, bf16, ...) and nccl-tests' spellings (float, half, bfloat16).
+// Inverse of to_string; also accepts the short names (f32, bf16, ...) and nccl-tests' spellings (float, half,
+// bfloat16).
 std::optional<Collective> parse_collective(std::string_view name);
 std::optional<DataType> parse_data_type(std::string_view name);
 std::optional<ReduceOp> parse_reduce_op(std::string_view name);

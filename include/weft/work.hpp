@@ -42,8 +42,8 @@ class Work {
   Status failed_;
 };
 
-// A prepared operation: checked, chosen, built and proved. Runs as often as wanted, on any buffers of the prepared count and
-// type. Must not outlive its Communicator.
+// A prepared operation: checked, chosen, built and proved. Runs as often as wanted, on any buffers of the prepared
+// count and type. Must not outlive its Communicator.
 class Plan {
  public:
   // Blocks. In place where the addresses say so.
