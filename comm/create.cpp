@@ -7,11 +7,18 @@
 namespace weft::comm {
 namespace {
 
+// A rank takes 16 bits of a UCX tag.
+constexpr int kMaxRanks = 65'536;
+
 Status check(const Options& options) {
   if (options.size < 1) {
     return Status(
         Code::InvalidArgument,
         fmt::format("Options::size is {}; set rank and size, or use Options::from_environment()", options.size));
+  }
+  if (options.size > kMaxRanks) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("Options::size is {}; at most {} ranks can work together", options.size, kMaxRanks));
   }
   if (options.rank < 0 || options.rank >= options.size) {
     return Status(Code::InvalidArgument,

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "bench/weft-bench/sizes.hpp"
 #include "weft/version.hpp"
@@ -146,7 +148,10 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       ->check(CLI::Range(0, 1'000'000));
   app.add_option("--time-budget", arguments.time_budget_s, "Seconds of timed calls for each size")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 3600.0));
+      ->check(CLI::Range(0.001, 3600.0))
+      ->check([](const std::string& text) {  // a range lets NaN pass
+        return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number of seconds" : std::string();
+      });
   app.add_option("--timeout", arguments.timeout_s, "Seconds before a wait fails (60; else WEFT_TIMEOUT)")
       ->check(CLI::Range(1, 86400));
   app.add_option("--json", arguments.json, "Also write the results there");

@@ -56,6 +56,9 @@ TEST(Communicator, bad_arguments_are_named_and_nothing_is_lost) {
 TEST(Communicator, options_that_make_no_sense_are_refused) {
   Options options;
   EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);
+  options.size = 2'000'000'000;
+  options.rank = 0;
+  EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);
   options.size = 2;
   options.rank = 2;
   EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace weft::topo_probe {
 namespace {
@@ -34,7 +36,15 @@ Status write_stdout(std::string_view text) {
   return {};
 }
 
-Status write_file(const std::string& path, std::string_view text) {
+Status write_file(const std::string& given, std::string_view text) {
+  // A link stays a link: what it points to is replaced. What is no file (a device, a folder) never is.
+  std::error_code unresolved;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(given, unresolved);
+  const std::string path = unresolved ? given : target.string();
+  const std::filesystem::file_status state = std::filesystem::status(path, unresolved);
+  if (std::filesystem::exists(state) && !std::filesystem::is_regular_file(state)) {
+    return Status(Code::InvalidArgument, fmt::format("--output {} is not a regular file; choose another name", given));
+  }
   const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
   const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) return failed(path, errno);

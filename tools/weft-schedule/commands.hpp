@@ -37,6 +37,8 @@ Result<Collective> collective_named(std::string_view text);
 
 // Why `algorithm` cannot serve the group, as an error; else OK.
 Status check_support(const Algorithm& algorithm, const Group& group, int root);
+// InvalidArgument unless from 0 to the most that Weft runs.
+Status check_channels(int channels);
 // Replicas for so many channels in all; 0: the algorithm's own number. InvalidArgument if that cannot be.
 Result<int> replicas_for(const Algorithm& algorithm, int channels);
 
@@ -56,6 +58,7 @@ struct Machine {
 };
 Result<Machine> make_machine(const MachineArguments& arguments);
 
+// At most 256 MiB.
 Result<std::string> read_file(const std::string& path);
 // Writes to the file, or to standard output if `path` is empty.
 Status write_output(const std::string& path, std::string_view text);

@@ -5,14 +5,16 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "tools/weft-schedule/commands.hpp"
+#include "topology/read_file.hpp"
 
 namespace weft::schedule_tool {
 namespace {
 
 constexpr int kMaxToolRanks = 4096;
+constexpr int kMaxChannels = 64;  // as everywhere in Weft
+constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
 
 Status invalid(std::string message) { return Status(Code::InvalidArgument, std::move(message)); }
 
@@ -56,7 +58,13 @@ Status check_support(const Algorithm& algorithm, const Group& group, int root) {
                                                algorithm.name, group.size, why_not));
 }
 
+Status check_channels(int channels) {
+  if (channels >= 0 && channels <= kMaxChannels) return {};
+  return invalid(fmt::format("--channels {} is not from 0 to {}", channels, kMaxChannels));
+}
+
 Result<int> replicas_for(const Algorithm& algorithm, int channels) {
+  WEFT_TRY(check_channels(channels));
   if (channels == 0) return 1;
   const bool multiple = channels > 0 && channels % algorithm.native_channels == 0;
   if (multiple && (algorithm.replicable || channels == algorithm.native_channels))
@@ -85,13 +93,7 @@ Result<Machine> make_machine(const MachineArguments& arguments) {
   return machine;
 }
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) return Status(Code::NotFound, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
-  return std::move(text).str();
-}
+Result<std::string> read_file(const std::string& path) { return topology::read_file(path, kMaxFileBytes); }
 
 Status write_output(const std::string& path, std::string_view text) {
   if (path.empty()) {

@@ -48,6 +48,7 @@ Result<Request> make_request(const Arguments& arguments) {
 }
 
 Result<int> run(const Arguments& arguments) {
+  WEFT_TRY(check_channels(arguments.channels));
   WEFT_TRY_ASSIGN(Machine machine, make_machine(arguments.machine));
   WEFT_TRY_ASSIGN(const Request request, make_request(arguments));
   WEFT_TRY_ASSIGN(algorithms::Overrides overrides, algorithms::Overrides::parse(arguments.overrides));

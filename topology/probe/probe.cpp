@@ -55,14 +55,14 @@ Status failed(std::string what) {
 }
 
 // A topology with all I/O that matters, not loaded yet. Back-ends that are slow and tell nothing we use are left out,
-// and so is x86: it binds the calling thread to each CPU in turn, and sysfs tells the same. (hwloc refuses names that
-// it was built without.)
+// and so are x86 (it binds the calling thread to each CPU in turn) and pci (its library leaks a little at each probe):
+// sysfs tells the same. (hwloc refuses names that it was built without.)
 Result<Topology> configured() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return failed("cannot start");
   Topology topology(raw);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  for (const char* component : {"opencl", "gl", "cuda", "x86"})
+  for (const char* component : {"opencl", "gl", "cuda", "x86", "pci"})
     hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   return topology;
 }

@@ -185,7 +185,11 @@ std::string Board::absent_ranks() const {
   for (int rank = 0; rank < size(); ++rank) {
     if (member(rank) == Member::Absent) absent.push_back(rank);
   }
-  return fmt::format("{}", fmt::join(absent, ", "));
+  constexpr std::size_t kNamed = 16;
+  if (absent.size() <= kNamed) return fmt::format("{}", fmt::join(absent, ", "));
+  const std::size_t more = absent.size() - kNamed;
+  absent.resize(kNamed);
+  return fmt::format("{} and {} more", fmt::join(absent, ", "), more);
 }
 
 }  // namespace weft::transports
