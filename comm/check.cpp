@@ -55,6 +55,7 @@ Status check_call(const Operation& operation, int size) {
   if (has_root(operation.collective) && (operation.root < 0 || operation.root >= size)) {
     return bad(operation, fmt::format("root {} is not a rank of this communicator of {}", operation.root, size));
   }
+  if (operation.collective == Collective::Barrier && operation.count != 0) return bad(operation, "count must be 0");
   const std::uint64_t limit = kMaxBytes / size_of(operation.dtype) / static_cast<std::uint64_t>(size);
   if (operation.count > limit) {
     return bad(operation, fmt::format("count {} is more than the {} elements that {} ranks can handle", operation.count,

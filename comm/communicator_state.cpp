@@ -126,7 +126,11 @@ Result<BoundPlan*> CommunicatorState::make_plan(const Operation& operation, bool
     runtime_->control().fail(member_, lane_error_);
     return lane_error_;
   }
-  WEFT_TRY(engine_.prepare(*plan));
+  // Peers know nothing of a call that was never made here: they must be told.
+  if (Status prepared = engine_.prepare(*plan); !prepared.ok()) {
+    runtime_->control().fail(member_, prepared);
+    return prepared;
+  }
   const PlanKey key(operation, in_place);
   BoundPlan* cached = plans_.insert(key, &plan);
   if (cached == nullptr) {

@@ -9,6 +9,7 @@ namespace {
 
 // A rank takes 16 bits of a UCX tag.
 constexpr int kMaxRanks = 65'536;
+constexpr int kMaxChannels = 64;
 
 Status check(const Options& options) {
   if (options.size < 1) {
@@ -23,6 +24,10 @@ Status check(const Options& options) {
   if (options.rank < 0 || options.rank >= options.size) {
     return Status(Code::InvalidArgument,
                   fmt::format("Options::rank {} is not one of {} ranks", options.rank, options.size));
+  }
+  if (options.channels < 0 || options.channels > kMaxChannels) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("Options::channels is {}; give 0 (chosen) to {}", options.channels, kMaxChannels));
   }
   if (options.timeout_ms < 1)
     return Status(Code::InvalidArgument,

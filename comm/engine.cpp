@@ -144,7 +144,7 @@ bool Engine::receive(Channel& channel, const Instruction& instruction, bool forw
   Lane& in = *lanes_[instruction.lane];
   if (!channel.receiving) {
     channel.receiving = true;
-    if (forwards)
+    if (forwards && instruction.bytes > 0)
       lanes_[instruction.to_lane]->push(channel.at(instruction.dst_base, instruction.dst), instruction.bytes, 0);
   }
   for (;;) {
@@ -154,6 +154,7 @@ bool Engine::receive(Channel& channel, const Instruction& instruction, bool forw
     }
     if (channel.whole) {
       if (channel.done < channel.taken) return false;
+      forward_empty(channel, instruction, forwards);
       channel.done = channel.taken = 0;
       channel.receiving = channel.whole = false;
       return true;
@@ -174,6 +175,13 @@ bool Engine::receive(Channel& channel, const Instruction& instruction, bool forw
     channel.taken += slice;
     channel.whole = channel.taken == instruction.bytes;
   }
+}
+
+// A message of no bytes has no first slice behind which it could follow: it is sent once the one before it has come.
+void Engine::forward_empty(const Channel& channel, const Instruction& instruction, bool forwards) {
+  if (!forwards || instruction.bytes > 0) return;
+  const std::byte* const dst = channel.at(instruction.dst_base, instruction.dst);
+  lanes_[instruction.to_lane]->send(dst, 0, channel.current->signature);
 }
 
 std::byte* Engine::landing(const Channel& channel, const Instruction& instruction) {
@@ -201,7 +209,7 @@ void Engine::write(Channel& channel, const Instruction& instruction, const std::
     base::copy_bytes(dst, message, bytes);
   }
   channel.done += bytes;
-  if (!forwards) return;
+  if (!forwards || bytes == 0) return;
   Lane& out = *lanes_[instruction.to_lane];
   out.extend(bytes);
   out.pump(channel.current->signature);

@@ -110,6 +110,7 @@ class Engine final {
   void begin(Channel& channel, std::size_t index, ActiveOperation& operation);
   bool execute(Channel& channel, const Instruction& instruction);
   bool receive(Channel& channel, const Instruction& instruction, bool forwards);
+  void forward_empty(const Channel& channel, const Instruction& instruction, bool forwards);
   static std::byte* landing(const Channel& channel, const Instruction& instruction);
   static std::byte* offer(const Channel& channel, const Instruction& instruction, bool writable);
   void write(Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t bytes,

@@ -31,7 +31,8 @@ void CommunicatorState::look_around(const Slot& slot, double idle_ms) {
     if (entry.peer < 0) continue;
     if (ask) runtime_->control().ask(member_, entry.peer);
     look_at_lane(slot, entry, idle_ms);
-    if (member_.faults.raised()) return;
+    // What it was told may have moved things on: the other entries are then stale.
+    if (member_.faults.raised() || slot.operation.channels_left == 0) return;
   }
   if (ask) next_ask_ms_ = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
   if (idle_ms > runtime_->options().timeout_ms) {
@@ -53,7 +54,7 @@ void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, d
     }
     // The store names the dead by itself, and in better words: give it a moment. What came before the end is still
     // taken.
-    if (idle_ms < kEndGraceMs || engine_.advance()) return;
+    if (idle_ms < kEndGraceMs || drive()) return;
     runtime_->control().fail(
         member_,
         Status(failure.code(), fmt::format("{}: {}", where(slot, blocked, idle_ms), failure.message()), blocked.peer));
@@ -73,7 +74,7 @@ void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, d
                blocked.peer));
     return;
   }
-  if (idle_ms > kEndGraceMs && member_.has_left(blocked.peer) && !blocked.sending && !engine_.advance()) {
+  if (idle_ms > kEndGraceMs && member_.has_left(blocked.peer) && !blocked.sending && !drive()) {
     const auto last = member_.reported(blocked.peer);
     runtime_->control().fail(member_, Status(Code::PeerLost,
                                              fmt::format("{}, but rank {} has destroyed its communicator after {}",

@@ -175,6 +175,31 @@ TEST(Communicator, a_peer_that_destroyed_its_communicator_is_named) {
   });
 }
 
+TEST(Communicator, no_rank_leaves_a_barrier_before_the_last_has_come) {
+  for (const char* transport : {"local", "sim"}) {
+    for (int size = 2; size <= 8; ++size) {
+      testing::JobOptions job = local_job();
+      job.transport = transport;
+      std::atomic<int> entered{0};
+      std::atomic<int> left_early{0};
+      testing::run_job(size, job, [&](CommunicatorState& communicator) {
+        for (int late = 0; late < size; ++late) {
+          ASSERT_TRUE(communicator.run(barrier()).ok());
+          if (communicator.rank() == late) {
+            // The others have all the time they need to get out if nothing holds them.
+            const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+            while (left_early == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+          }
+          ++entered;
+          ASSERT_TRUE(communicator.run(barrier()).ok());
+          if (entered < size * (late + 1)) ++left_early;
+        }
+      });
+      EXPECT_EQ(left_early, 0) << size << " ranks over " << transport;
+    }
+  }
+}
+
 TEST(Communicator, a_progress_thread_finishes_operations_that_nobody_waits_for) {
   testing::JobOptions job = local_job();
   job.options.progress_thread = true;
