@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -52,7 +53,8 @@ bool expect_message(Endpoint& end, std::size_t bytes, std::uint32_t seed) {
   const void* found = nullptr;
   if (!eventually([&] { return (found = end.receive(bytes, landing.data(), signature(seed))) != nullptr; }))
     return false;
-  const bool equal = std::memcmp(found, pattern(bytes, seed).data(), bytes) == 0;
+  const std::vector<std::byte> expected = pattern(bytes, seed);
+  const bool equal = std::equal(expected.begin(), expected.end(), static_cast<const std::byte*>(found));
   end.release();
   return equal;
 }

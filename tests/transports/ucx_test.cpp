@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <set>
 
 #include "tests/transports/support/harness.hpp"
@@ -51,7 +51,7 @@ class Rank {
       return (found = end->receive(landing.size(), landing.data(), signature(sequence))) != nullptr;
     });
     if (!came) return false;
-    const bool equal = std::memcmp(found, expected.data(), expected.size()) == 0;
+    const bool equal = std::equal(expected.begin(), expected.end(), static_cast<const std::byte*>(found));
     end->release();
     return equal;
   }
