@@ -72,7 +72,7 @@ function(weft_tests area)
     endif()
     list(REMOVE_ITEM marks serial)
     set_tests_properties(${area}.${name} PROPERTIES TIMEOUT 600 RUN_SERIAL ${serial} LABELS "${area};${marks}"
-      ENVIRONMENT "WEFT_TEST_BIN=${CMAKE_BINARY_DIR}/bin;UCX_WARN_UNUSED_ENV_VARS=n")
+      ENVIRONMENT "WEFT_TEST_BIN=${CMAKE_BINARY_DIR}/bin;UCX_WARN_UNUSED_ENV_VARS=n;UCX_MEM_EVENTS=n")
   endforeach()
 endfunction()
 
