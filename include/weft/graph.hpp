@@ -93,8 +93,8 @@ struct Link {
 enum class PathClass : std::uint8_t {
   Loc,   // the same node
   Nvl,   // NVLink, also through NVSwitch; XGMI and C2C count here too
-  Pix,   // at most one PCIe bridge
-  Pxb,   // several PCIe bridges, no host bridge
+  Pix,   // at most one PCIe switch
+  Pxb,   // several PCIe switches, no host bridge
   Phb,   // through a host bridge of one NUMA node
   Node,  // between host bridges of one NUMA node
   Sys,   // between packages or NUMA nodes
@@ -153,7 +153,8 @@ struct Graph {
 //   gpu:N (per host) [0]  nvlink:GBS (all pairs, GB/s each way)  nvswitch:GBS (per GPU, GB/s each way)
 //   pcie:3|4|5|6 [5] (x16)  gpus_per_switch:N [2 where there are GPUs]  nic:N (per host) [0]  and the NIC's rate, one
 //   of edr hdr ndr xdr efa100 efa200 efa400 slingshot eth:GBITS
-// Names: dgx-h100, dgx-a100, p5.48xlarge, pcie-8gpu, cpu-2socket. An unknown word is InvalidArgument and names it.
+// Names: dgx-h100, dgx-a100, p5.48xlarge, pcie-8gpu, cpu-2socket; items after a name override it ("dgx-h100 hosts:4").
+// An unknown word is InvalidArgument and names it.
 Result<Graph> model(std::string_view line_or_name);
 std::vector<std::string_view> model_names();
 

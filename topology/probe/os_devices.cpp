@@ -35,7 +35,7 @@ void note(Node& node, hwloc_obj_t device) {
   if (const char* model = hwloc_obj_get_info_by_name(device, "GPUModel")) node.model = model;
 }
 
-// Names of GPUs sort by what computes on them, not by what draws.
+// Of a NIC its interfaces, of a GPU what draws or computes; block devices and the like are other functions' business.
 bool is_wanted(const Node& node, hwloc_obj_t device) {
   if (device->name == nullptr) return false;
   const hwloc_obj_osdev_type_t type = device->attr->osdev.type;
