@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "base/deadline.hpp"
+
 namespace weft::transports {
 
 namespace {
@@ -48,10 +50,22 @@ std::optional<ucred> credentials(const base::FileDescriptor& socket) {
   return result;
 }
 
-bool set_deadline(const base::FileDescriptor& socket, int deadline_ms) {
-  const timeval time{deadline_ms / 1000, deadline_ms % 1000 * 1000};
+// For the next call on the socket; a call that a signal interrupted starts anew.
+bool set_deadline(const base::FileDescriptor& socket, base::Deadline deadline) {
+  const int left_ms = std::max(deadline.remaining_ms(), 1);  // 0 would be none
+  const timeval time{left_ms / 1000, left_ms % 1000 * 1000};
   return ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) == 0 &&
          ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) == 0;
+}
+
+// Repeats a call that a signal interrupts. EAGAIN: the deadline passed.
+template <typename Call>
+ssize_t in_time(const base::FileDescriptor& socket, base::Deadline deadline, const Call& call) {
+  for (;;) {
+    if (!set_deadline(socket, deadline)) return -1;
+    const ssize_t result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
 }
 
 // Receives one packet of `bytes` bytes and the descriptor that came with it, if any. Surplus descriptors cannot come:
@@ -65,10 +79,7 @@ ssize_t receive_packet(const base::FileDescriptor& socket, void* data, std::size
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  ssize_t got = 0;
-  do {
-    got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
   if (got < 0) return got;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -99,16 +110,14 @@ std::string_view reason(ShmReply::Result result) {
 
 std::string name_of(const ShmAddress& peer) { return fmt::format("process {} on this host", peer.pid); }
 
-Result<base::FileDescriptor> connect_to(const ShmAddress& peer, int deadline_ms) {
+Result<base::FileDescriptor> connect_to(const ShmAddress& peer, int deadline_ms, base::Deadline deadline) {
   base::FileDescriptor socket = new_socket(0);
   if (!socket) return system_error("cannot make a Unix socket", errno);
-  if (!set_deadline(socket, std::max(deadline_ms, 1))) return system_error("cannot set a socket's deadline", errno);
   const AbstractName name = abstract_name(peer.socket);
-  int result = 0;
-  do {
-    result = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes);
-  } while (result != 0 && errno == EINTR);
-  if (result == 0) return socket;
+  const auto connected = in_time(socket, deadline, [&] {
+    return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name.address), name.bytes);
+  });
+  if (connected == 0) return socket;
   if (errno == ECONNREFUSED) return Status(Code::PeerLost, name_of(peer) + " no longer listens");
   if (errno == EAGAIN) {
     return Status(Code::Timeout, fmt::format("{} did not accept a connection in {} ms", name_of(peer), deadline_ms));
@@ -132,7 +141,8 @@ Result<base::FileDescriptor> listen_abstract(std::string_view name) {
 
 Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int deadline_ms) {
   ShmAnswer answer;
-  WEFT_TRY_ASSIGN(answer.socket, connect_to(peer, deadline_ms));
+  const auto deadline = base::Deadline::after_ms(deadline_ms);
+  WEFT_TRY_ASSIGN(answer.socket, connect_to(peer, deadline_ms, deadline));
   const auto listener = credentials(answer.socket);
   if (!listener || listener->uid != ::geteuid()) {
     return Status(Code::Unsupported, name_of(peer) + " runs as another user; shared memory needs the same one");
@@ -141,14 +151,19 @@ Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int dea
   // another.
   if (listener->pid > 0)
     answer.process = base::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, listener->pid, 0)));
-  if (::send(answer.socket.get(), &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
+  const auto late = [&] {
+    return Status(Code::Timeout, fmt::format("{} did not answer in {} ms", name_of(peer), deadline_ms));
+  };
+  const auto sent = in_time(answer.socket, deadline,
+                            [&] { return ::send(answer.socket.get(), &request, sizeof(request), MSG_NOSIGNAL); });
+  if (sent < 0 && errno == EAGAIN) return late();
+  if (sent != sizeof(request)) {
     return Status(Code::PeerLost, name_of(peer) + " closed its socket before it was asked");
   }
   ShmReply reply;
-  const ssize_t got = receive_packet(answer.socket, &reply, sizeof(reply), &answer.passed);
-  if (got < 0 && errno == EAGAIN) {
-    return Status(Code::Timeout, fmt::format("{} did not answer in {} ms", name_of(peer), deadline_ms));
-  }
+  const auto got = in_time(answer.socket, deadline,
+                           [&] { return receive_packet(answer.socket, &reply, sizeof(reply), &answer.passed); });
+  if (got < 0 && errno == EAGAIN) return late();
   if (got <= 0) return Status(Code::PeerLost, name_of(peer) + " closed its socket before it answered");
   if (got != sizeof(reply) || reply.magic != ShmRequest::kMagic) {
     return Status(Code::Corrupt, name_of(peer) + " answered something that is not Weft's");
@@ -166,7 +181,7 @@ std::optional<ShmRequest> read_request(const base::FileDescriptor& socket, bool*
   ShmRequest request;
   base::FileDescriptor unwanted;
   const ssize_t got = receive_packet(socket, &request, sizeof(request), &unwanted);
-  *end = got >= 0 ? got != sizeof(request) || request.magic != ShmRequest::kMagic : errno != EAGAIN;
+  *end = got >= 0 ? got != sizeof(request) || request.magic != ShmRequest::kMagic : errno != EAGAIN && errno != EINTR;
   if (got < 0 || *end) return std::nullopt;
   return request;
 }
