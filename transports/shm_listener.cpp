@@ -2,25 +2,27 @@
 #include "transports/shm_listener.hpp"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <new>
 
 #include <fmt/format.h>
+
+#include "base/control_thread.hpp"
 
 namespace weft::transports {
 
 namespace {
 
-// Connections that have said nothing yet. A process that opens more of them is no peer.
-constexpr std::size_t kMaxStrangers = 64;
+// Connections that have said nothing yet. Further ones wait in the socket's backlog, so that peers that come all at
+// once lose nothing but time.
+constexpr std::ptrdiff_t kMaxStrangers = 64;
+// A peer asks as soon as it is connected. Who has not done so for this long makes room for those that wait.
+constexpr int kGreetMs = 1000;
 // All connections: two per pair of ranks are ordinary.
 constexpr std::size_t kMaxClients = 8192;
 
@@ -35,15 +37,8 @@ Result<std::unique_ptr<ShmListener>> ShmListener::start(std::string_view socket_
   if (!stop) return Status(Code::SystemError, fmt::format("cannot make an eventfd: {}", std::strerror(errno)));
   std::unique_ptr<ShmListener> listener(
       new ShmListener(std::move(socket), std::move(stop), nonce, std::move(probe), std::move(grant)));
-  // The program's signals are none of this thread's business.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   ShmListener* self = listener.get();
-  listener->thread_ = std::thread([self] { self->serve(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(listener->thread_.native_handle(), "weft-shm");
+  WEFT_TRY_ASSIGN(listener->thread_, base::start_control_thread("weft-shm", [self] { self->serve(); }));
   return listener;
 }
 
@@ -65,9 +60,10 @@ ShmListener::~ShmListener() {
 void ShmListener::serve() {
   std::vector<pollfd> polled;
   for (;;) {
-    polled.assign({{stop_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}});
+    const bool room = has_room();
+    polled.assign({{stop_.get(), POLLIN, 0}, {room ? socket_.get() : -1, POLLIN, 0}});  // -1 is skipped
     for (const Client& client : clients_) polled.push_back({client.socket.get(), POLLIN, 0});
-    if (::poll(polled.data(), polled.size(), -1) < 0) continue;  // interrupted
+    if (::poll(polled.data(), polled.size(), room ? -1 : next_timeout_ms()) < 0) continue;  // interrupted
     if (polled[0].revents != 0) return;
     std::size_t at = 2;
     std::erase_if(clients_, [&](Client& client) { return polled[at++].revents != 0 && !serve_client(client); });
@@ -75,21 +71,47 @@ void ShmListener::serve() {
   }
 }
 
+bool ShmListener::full() const {
+  const auto strangers = std::ranges::count_if(clients_, [](const Client& client) { return !client.greeted; });
+  return strangers >= kMaxStrangers || clients_.size() >= kMaxClients;
+}
+
+std::vector<ShmListener::Client>::iterator ShmListener::find_droppable() {
+  return std::ranges::find_if(
+      clients_, [](const Client& client) { return !client.greeted && (!client.ours || client.greet_by.passed()); });
+}
+
+bool ShmListener::has_room() { return !full() || find_droppable() != clients_.end(); }
+
+void ShmListener::make_room() {
+  if (!full()) return;
+  const auto victim = find_droppable();
+  // What it said since it was looked at last still counts.
+  if (!serve_client(*victim) || !victim->greeted) clients_.erase(victim);
+}
+
+int ShmListener::next_timeout_ms() const {
+  int timeout_ms = -1;  // until a client says something or ends
+  for (const Client& client : clients_) {
+    if (client.greeted) continue;
+    const int left = client.greet_by.remaining_ms();
+    if (timeout_ms < 0 || left < timeout_ms) timeout_ms = left;
+  }
+  return timeout_ms;
+}
+
+// Not endlessly: whoever connects all the time must not keep the others from being served.
 void ShmListener::accept_clients() {
-  for (;;) {
+  for (std::ptrdiff_t i = 0; i < kMaxStrangers && has_room(); ++i) {
     base::FileDescriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       // Without descriptors the waiting connection stays in poll()'s result: try again in a while, not at once.
       if (errno == EMFILE || errno == ENFILE) ::poll(nullptr, 0, 10);
       return;
     }
-    if (clients_.size() >= kMaxClients) continue;
-    const auto greeted = [](const Client& client) { return client.greeted; };
-    const auto strangers = std::count_if(clients_.begin(), clients_.end(), std::not_fn(greeted));
-    if (static_cast<std::size_t>(strangers) >= kMaxStrangers) {
-      clients_.erase(std::find_if_not(clients_.begin(), clients_.end(), greeted));
-    }
-    clients_.push_back({std::move(socket)});
+    make_room();
+    const bool ours = same_user(socket);
+    clients_.push_back({.socket = std::move(socket), .ours = ours, .greet_by = base::Deadline::after_ms(kGreetMs)});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/deadline.hpp"
 #include "base/file_descriptor.hpp"
 #include "transports/shm_handshake.hpp"
 #include "transports/shm_memory.hpp"
@@ -31,6 +32,8 @@ class ShmListener {
  private:
   struct Client {
     base::FileDescriptor socket;
+    bool ours = false;  // of this user
+    base::Deadline greet_by;
     bool greeted = false;
   };
   ShmListener(base::FileDescriptor socket, base::FileDescriptor stop, const Nonce& nonce, SharedMemory::Created probe,
@@ -38,6 +41,12 @@ class ShmListener {
 
   void serve();
   void accept_clients();
+  bool full() const;
+  // A client that makes room if need be: of another user, or one that has been silent for too long.
+  std::vector<Client>::iterator find_droppable();
+  bool has_room();
+  void make_room();  // only if has_room()
+  int next_timeout_ms() const;
   // False when the connection is to be closed.
   bool serve_client(Client& client);
   ShmReply::Result check(const Client& client, const ShmRequest& request) const;

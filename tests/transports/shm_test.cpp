@@ -14,8 +14,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "base/file_descriptor.hpp"
+#include "tests/support/no_threads.hpp"
 #include "tests/transports/support/harness.hpp"
 #include "tests/transports/support/process.hpp"
 #include "transports/segment.hpp"
@@ -64,16 +66,20 @@ bool send_message(Endpoint& end, std::size_t bytes, std::uint32_t seed) {
   return eventually([&] { return end.send(data.data(), bytes, signature(seed)); });
 }
 
-// A raw connection to a listener, without the checks that ask() makes.
-base::FileDescriptor stranger(const ShmAddress& address) {
+using UseName = int (*)(int, const sockaddr*, socklen_t);  // bind or connect
+
+base::FileDescriptor raw_socket(const std::string& abstract_name, UseName use) {
   base::FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  std::memcpy(name.sun_path + 1, address.socket.data(), address.socket.size());
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + address.socket.size());
-  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), bytes), 0) << std::strerror(errno);
+  std::memcpy(name.sun_path + 1, abstract_name.data(), abstract_name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + abstract_name.size());
+  EXPECT_EQ(use(socket.get(), reinterpret_cast<const sockaddr*>(&name), bytes), 0) << std::strerror(errno);
   return socket;
 }
+
+// A raw connection to a listener, without the checks that ask() makes.
+base::FileDescriptor stranger(const ShmAddress& address) { return raw_socket(address.socket, ::connect); }
 
 ShmReply::Result answer_to(const base::FileDescriptor& socket, const ShmRequest& request) {
   EXPECT_EQ(::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(request)));
@@ -364,13 +370,44 @@ TEST(Shm, silent_or_babbling_strangers_do_not_keep_peers_out) {
   auto here = transport();
   const ShmAddress address = *ShmAddress::parse(here->address());
   std::vector<base::FileDescriptor> silent;
-  for (int i = 0; i < 200; ++i) silent.push_back(stranger(address));
+  for (int i = 0; i < 100; ++i) silent.push_back(stranger(address));  // more than may wait at a time
   const base::FileDescriptor babbler = stranger(address);
   const std::string noise(10'000, 'x');
   ::send(babbler.get(), noise.data(), noise.size(), MSG_NOSIGNAL);
-  auto there = transport();
+  auto there = transport({.host_id = {}, .reach_deadline_ms = kDeadlineMs});
   EXPECT_TRUE(there->reaches(here->address()));
   EXPECT_TRUE(there->connect(1, 0, here->address(), kDeadlineMs).has_value());
+}
+
+TEST(Shm, peers_that_come_all_at_once_and_ask_a_little_later_are_all_answered) {
+  auto here = transport();
+  const ShmAddress address = *ShmAddress::parse(here->address());
+  std::vector<base::FileDescriptor> peers;
+  for (int i = 0; i < 300; ++i) peers.push_back(stranger(address));
+  const ShmRequest request{.listener = address.nonce};
+  for (const auto& peer : peers) ASSERT_EQ(answer_to(peer, request), ShmReply::Result::Ok);
+}
+
+TEST(Shm, a_question_has_one_deadline_from_connecting_to_the_answer) {
+  using Clock = std::chrono::steady_clock;
+  ShmAddress address;
+  address.socket = "weft-test-" + to_hex(random_nonce());
+  const base::FileDescriptor listener = raw_socket(address.socket, ::bind);
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  const base::FileDescriptor first = stranger(address);  // fills the backlog
+  const auto started = Clock::now();
+  auto asking = std::async(std::launch::async, [&] { return ask(address, {}, 1'000).status(); });
+  ASSERT_EQ(asking.wait_for(std::chrono::milliseconds(700)), std::future_status::timeout);
+  const base::FileDescriptor accepted(::accept(listener.get(), nullptr, nullptr));
+  EXPECT_EQ(asking.get().code(), Code::Timeout);
+  EXPECT_LT(Clock::now() - started, std::chrono::milliseconds(1'500));
+}
+
+TEST(Shm, without_a_thread_for_the_listener_there_is_no_transport_and_a_reason) {
+  const test::NoMoreThreads no_more_threads;
+  const auto made = make_shm_transport({});
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error().code(), Code::ResourceExhausted) << made.error().to_string();
 }
 
 TEST(Shm, no_descriptor_is_left_behind_and_nothing_has_a_name) {
