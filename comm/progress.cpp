@@ -5,14 +5,21 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/control_thread.hpp"
+
 namespace weft::comm {
 
-Progress::Progress(bool enabled) : enabled_(enabled) {
-  if (enabled_) thread_ = std::thread([this] { run(); });
+Result<std::unique_ptr<Progress>> Progress::start(bool enabled) {
+  std::unique_ptr<Progress> progress(new Progress(enabled));
+  if (enabled) {
+    Progress* const self = progress.get();
+    WEFT_TRY_ASSIGN(progress->thread_, base::start_control_thread("weft-progress", [self] { self->run(); }));
+  }
+  return progress;
 }
 
 Progress::~Progress() {
-  if (!enabled_) return;
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

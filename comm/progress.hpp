@@ -6,9 +6,12 @@
 #pragma once
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "weft/status.hpp"
 
 namespace weft::comm {
 
@@ -22,7 +25,8 @@ class Progress final {
     virtual bool in_flight() const = 0;
   };
 
-  explicit Progress(bool enabled);
+  // With the thread, if enabled. ResourceExhausted if the system gives none.
+  static Result<std::unique_ptr<Progress>> start(bool enabled);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -39,6 +43,7 @@ class Progress final {
   }
 
  private:
+  explicit Progress(bool enabled) : enabled_(enabled) {}
   void run();
   bool any_in_flight() const;
 

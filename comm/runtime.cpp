@@ -7,17 +7,18 @@
 namespace weft::comm {
 
 Result<std::unique_ptr<Runtime>> Runtime::create(RuntimeParts parts) {
+  WEFT_TRY_ASSIGN(auto progress, Progress::start(parts.options.progress_thread));
   WEFT_TRY_ASSIGN(Agreement agreement, agree(*parts.store, parts.options, parts.transports, parts.graph));
-  return std::unique_ptr<Runtime>(new Runtime(std::move(parts), std::move(agreement)));
+  return std::unique_ptr<Runtime>(new Runtime(std::move(parts), std::move(agreement), std::move(progress)));
 }
 
-Runtime::Runtime(RuntimeParts parts, Agreement agreement)
+Runtime::Runtime(RuntimeParts parts, Agreement agreement, std::unique_ptr<Progress> progress)
     : parts_(std::move(parts)),
       agreement_(std::move(agreement)),
       placement_(place_on_cores(agreement_)),
       connections_(static_cast<std::size_t>(parts_.store->size())),
       control_(std::make_unique<Control>(*parts_.store)),
-      progress_(parts_.options.progress_thread) {}
+      progress_(std::move(progress)) {}
 
 bool Runtime::oversubscribed() const {
   const int host = agreement_.ranks[static_cast<std::size_t>(rank())].host;

@@ -38,7 +38,7 @@ class Runtime final {
   const std::vector<int>& placement() const { return placement_; }
   bool oversubscribed() const;
   Control& control() { return *control_; }
-  Progress& progress() { return progress_; }
+  Progress& progress() { return *progress_; }
 
   // The connection to that rank, made on first use; and the transport that carries it ("self" for this rank).
   Result<transports::Connection*> connection(int root_rank);
@@ -54,7 +54,7 @@ class Runtime final {
   std::uint32_t next_id = 1;
 
  private:
-  Runtime(RuntimeParts parts, Agreement agreement);
+  Runtime(RuntimeParts parts, Agreement agreement, std::unique_ptr<Progress> progress);
 
   RuntimeParts parts_;
   Agreement agreement_;
@@ -62,7 +62,7 @@ class Runtime final {
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
   std::vector<transports::Transport*> polled_;
   std::unique_ptr<Control> control_;
-  Progress progress_;
+  std::unique_ptr<Progress> progress_;
 };
 
 }  // namespace weft::comm
