@@ -4,10 +4,18 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
+#include "base/deadline.hpp"
+
 namespace weft::comm {
 namespace {
 
 constexpr std::size_t kMaxFarewells = 1024;
+// For ranks to answer when one must be blamed: control threads answer whatever the program does, but may get no core at
+// once.
+constexpr int kRollCallMs = 1000;
+// Every rank that waits asks every other, all through rank 0.
+constexpr int kMaxRollCall = 128;
 
 // Both calls, lower rank first, so that every rank reads the same sentence.
 Status mismatch(int rank, const CallRecord& call, int other, const CallRecord& other_call) {
@@ -46,7 +54,7 @@ void to_all_others(const Member& member, const ControlMessage& message,
 }  // namespace
 
 Member::Member(CommunicatorKey key, std::vector<int> members, int rank)
-    : key_(key), members_(std::move(members)), rank_(rank) {}
+    : key_(key), members_(std::move(members)), rank_(rank), heard_(members_.size()) {}
 
 int Member::rank_of(int root_rank) const {
   const auto found = std::find(members_.begin(), members_.end(), root_rank);
@@ -67,14 +75,20 @@ bool Member::has_left(int rank) const {
 
 Control::Control(transports::Store& store) : store_(store) {}
 
-Control::~Control() { store_.listen({}); }
+Control::~Control() {
+  WEFT_ASSERT(members_.empty());  // communicators end before the one that they were split from
+  store_.listen({});
+}
 
 void Control::add(Member& member) {
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
     first = members_.empty() && farewells_.empty();
-    members_.emplace(member.key(), &member);
+    const bool added = members_.emplace(member.key(), &member).second;
+    WEFT_ASSERT(added);
+    static_cast<void>(added);
+    for (const int root_rank : dead_) raise_death(member, root_rank);
   }
   // Only now: what peers say of the root communicator before this rank has it waits in the store.
   if (first) {
@@ -110,12 +124,55 @@ void Control::ask(Member& member, int peer) {
 }
 
 void Control::fail(Member& member, const Status& status) {
+  const Status blamed = blame(member, status);
   Outbox out;
   {
     const std::lock_guard lock(mutex_);
-    raise_everywhere(member, status, &out);
+    raise_everywhere(member, blamed, &out);
   }
+  heard_.notify_all();
   send(out);
+}
+
+// A wait sees only its neighbour, who may itself be waiting, and the end of a connection, of which the store may be
+// about to say that it was a death.
+Status Control::blame(Member& member, const Status& status) {
+  const bool late = status.code() == Code::Timeout;
+  if ((!late && status.code() != Code::PeerLost) || status.peer() == member.rank()) return status;
+  std::vector<int> asked;
+  for (int rank = 0; rank < member.size(); ++rank) {
+    const bool wanted = rank == status.peer() || (late && member.size() <= kMaxRollCall);
+    if (wanted && rank != member.rank() && !member.has_left(rank)) asked.push_back(rank);
+  }
+  const std::vector<int> silent = roll_call(member, asked);
+  if (!late || silent.empty()) return status;
+  const bool peer_is_silent = std::find(silent.begin(), silent.end(), status.peer()) != silent.end();
+  const int culprit = peer_is_silent ? status.peer() : silent.front();
+  return Status(
+      Code::Timeout,
+      fmt::format("{}. Rank {} does not answer at all: its process is stopped, or its host or network is down",
+                  status.message(), culprit),
+      culprit);
+}
+
+// Those of the ranks that do not answer; fewer if an error comes first.
+std::vector<int> Control::roll_call(Member& member, const std::vector<int>& ranks) {
+  Outbox out;
+  for (const int rank : ranks) out.emplace_back(member.root_rank(rank), message_to(member, ControlKind::Ask));
+  std::unique_lock lock(mutex_);
+  const std::vector<std::uint64_t> before = member.heard_;
+  lock.unlock();
+  send(out);
+  lock.lock();
+  std::vector<int> silent = ranks;
+  const auto answered = [&](int rank) {
+    return member.heard_[static_cast<std::size_t>(rank)] != before[static_cast<std::size_t>(rank)];
+  };
+  heard_.wait_until(lock, base::Deadline::after_ms(kRollCallMs).time(), [&] {
+    std::erase_if(silent, answered);
+    return silent.empty() || member.faults.raised();
+  });
+  return silent;
 }
 
 void Control::raise_everywhere(Member& member, const Status& status, Outbox* out) {
@@ -139,9 +196,11 @@ void Control::on_message(int from, std::string_view bytes) {
       const auto farewell = farewells_.find(message->communicator);
       if (farewell != farewells_.end() && message->kind == ControlKind::Ask) out.emplace_back(from, farewell->second);
     } else if (const int rank = found->second->rank_of(from); rank >= 0) {
+      ++found->second->heard_[static_cast<std::size_t>(rank)];
       handle(*found->second, rank, *message, &out);
     }
   }
+  heard_.notify_all();
   send(out);
 }
 
@@ -181,15 +240,21 @@ void Control::answer(Member& member, int from, const ControlMessage& question, O
 }
 
 void Control::on_death(int root_rank) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [key, member] : members_) {
-    const int rank = member->rank_of(root_rank);
-    if (rank < 0) continue;
-    member->faults.raise(Status(
-        Code::PeerLost,
-        fmt::format("rank {} died; restart the job, or let the ranks that are left make a new communicator", rank),
-        rank));
+  {
+    const std::lock_guard lock(mutex_);
+    dead_.insert(root_rank);
+    for (const auto& [key, member] : members_) raise_death(*member, root_rank);
   }
+  heard_.notify_all();
+}
+
+void Control::raise_death(Member& member, int root_rank) {
+  const int rank = member.rank_of(root_rank);
+  if (rank < 0) return;
+  member.faults.raise(
+      Status(Code::PeerLost,
+             fmt::format("rank {} died; restart the job, or let the ranks that are left make a new communicator", rank),
+             rank));
 }
 
 }  // namespace weft::comm

@@ -5,6 +5,7 @@
 // docs/decisions/0001-control-thread.md.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -47,6 +48,7 @@ class Member final {
   mutable std::mutex mutex_;
   std::map<int, CallRecord> reported_;
   std::set<int> left_;
+  std::vector<std::uint64_t> heard_;  // how many messages came from each rank; under the Control's mutex
 };
 
 class Control final {
@@ -56,14 +58,16 @@ class Control final {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  // A member is known between add and remove; after remove() no callback touches it.
+  // A member is known between add and remove; after remove() no callback touches it. One that counts a dead rank among
+  // its ranks is faulty from the start.
   void add(Member& member);
   void remove(Member& member);  // tells the others that this rank has left
 
   // Asks a peer whether its calls agree with this rank's latest ones. A contradiction comes back as a fault on all
   // ranks.
   void ask(Member& member, int peer);
-  // Raises here and tells all other members.
+  // Raises here and tells all other members. A Timeout or PeerLost, which blames a peer, may wait a second for whoever
+  // knows better: the store, or the ranks that all do answer but for one.
   void fail(Member& member, const Status& status);
 
  private:
@@ -75,12 +79,17 @@ class Control final {
   void on_death(int root_rank);
   void handle(Member& member, int from, const ControlMessage& message, Outbox* out);
   void answer(Member& member, int from, const ControlMessage& question, Outbox* out);
+  Status blame(Member& member, const Status& status);
+  std::vector<int> roll_call(Member& member, const std::vector<int>& ranks);
   void raise_everywhere(Member& member, const Status& status, Outbox* out);
+  static void raise_death(Member& member, int root_rank);
   void send(const Outbox& out);
 
   transports::Store& store_;
   std::mutex mutex_;
+  std::condition_variable heard_;  // something of somebody
   std::map<CommunicatorKey, Member*> members_;
+  std::set<int> dead_;  // root ranks
   // Farewells of communicators that were removed here, for peers that had not made theirs when it was said. The oldest
   // are forgotten.
   std::map<CommunicatorKey, ControlMessage> farewells_;

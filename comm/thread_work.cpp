@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "comm/communicator_state.hpp"
 
 namespace weft::comm {
@@ -34,7 +35,8 @@ void leave_thread_work(CommunicatorState* communicator) {
   auto& list = entries();
   const auto found =
       std::find_if(list.begin(), list.end(), [&](const Entry& entry) { return entry.communicator == communicator; });
-  if (found != list.end() && --found->started == 0) list.erase(found);
+  WEFT_ASSERT(found != list.end());  // a Work belongs to the thread that started it
+  if (--found->started == 0) list.erase(found);
 }
 
 bool drive_thread_work() {

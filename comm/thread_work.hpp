@@ -6,7 +6,8 @@ namespace weft::comm {
 
 class CommunicatorState;
 
-// Adds to / removes from the calling thread's list; counted, so that each start pairs with one finish.
+// Adds to / removes from the calling thread's list; counted, so that each start pairs with one finish on the same
+// thread.
 void enter_thread_work(CommunicatorState* communicator);
 void leave_thread_work(CommunicatorState* communicator);
 // One round over everything in the list. True if anything moved.
