@@ -1,7 +1,6 @@
 // A schedule for Graphviz: a column of steps per rank and channel, an arrow per message.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "algorithms/export.hpp"
@@ -9,6 +8,16 @@
 
 namespace weft::algorithms {
 namespace {
+
+// As Graphviz reads quoted text; names come from files, too.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
 
 std::string node_name(const StepPlace& place) {
   return fmt::format("r{}c{}s{}", place.rank, place.channel, place.step);
@@ -35,10 +44,8 @@ std::string column(int rank, int channel, const std::vector<Step>& steps) {
 }  // namespace
 
 std::string to_dot(const Schedule& schedule) {
-  const nlohmann::json title =
-      fmt::format("{}/{}, {} ranks", to_string(schedule.collective), schedule.algorithm, schedule.size);
-  std::string text =
-      fmt::format("digraph {} {{\n  node [shape = box, fontsize = 10];\n", title.dump());  // escapes as DOT does
+  std::string text = fmt::format("digraph \"{}/{}, {} ranks\" {{\n  node [shape = box, fontsize = 10];\n",
+                                 to_string(schedule.collective), escaped(schedule.algorithm), schedule.size);
   for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank)
     for (std::size_t channel = 0; channel < schedule.ranks[rank].channels.size(); ++channel)
       text += column(static_cast<int>(rank), static_cast<int>(channel), schedule.ranks[rank].channels[channel]);

@@ -9,12 +9,15 @@
 #include <string>
 
 #include "algorithms/export.hpp"
-#include "algorithms/export_json_reader.hpp"
+#include "base/json_reader.hpp"
+#include "base/json_writer.hpp"
 
 namespace weft::algorithms {
 namespace {
 
-using Json = nlohmann::json;
+using base::JsonObject;
+using base::JsonValue;
+using base::JsonWriter;
 
 constexpr int kScheduleSchema = 1;
 // What is accepted from a file; far above what is built, far below what would exhaust memory before a limit is found.
@@ -27,195 +30,185 @@ constexpr std::int64_t kMaxInt = std::numeric_limits<std::int32_t>::max();
 
 constexpr std::array kKinds = {StepKind::Send,   StepKind::Recv, StepKind::RecvReduce, StepKind::Copy,
                                StepKind::Reduce, StepKind::Wait, StepKind::RecvSend,   StepKind::RecvReduceSend};
-constexpr std::array kSpaces = {Space::None, Space::Input, Space::Output, Space::Scratch};
-
-std::string json_text(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+constexpr std::array kSpaces = {Space::Input, Space::Output, Space::Scratch};
 
 // Writing -------------------------------------------------------------------------------------------------------------
 
-void write_span(std::string& out, const char* name, const Span& span) {
+void write_span(JsonWriter& json, std::string_view name, const Span& span) {
   if (span == Span()) return;
-  out += fmt::format(", \"{}\": [\"{}\", {}, {}, {}]", name, to_string(span.space), span.slot, span.first, span.count);
+  json.begin_list(name);
+  json.value(to_string(span.space));
+  for (const std::int32_t number : {span.slot, span.first, span.count}) json.value(number);
+  json.end_list();
 }
 
-void write_number(std::string& out, const char* name, std::int32_t value) {
-  if (value != -1) out += fmt::format(", \"{}\": {}", name, value);
+void write_number(JsonWriter& json, std::string_view name, std::int32_t value) {
+  if (value != -1) json.member(name, value);
 }
 
-void write_step(std::string& out, const Step& step) {
-  out += fmt::format("{{\"kind\": \"{}\"", to_string(step.kind));
-  write_number(out, "peer", step.peer);
-  write_number(out, "to", step.to);
-  write_number(out, "wait", step.wait);
-  write_span(out, "dst", step.dst);
-  write_span(out, "src", step.src);
-  write_span(out, "src2", step.src2);
-  write_span(out, "landing", step.landing);
-  if (step.final_reduction) out += ", \"final\": true";
-  out += '}';
+void write_step(JsonWriter& json, const Step& step) {
+  json.begin_object();
+  json.member("kind", to_string(step.kind));
+  write_number(json, "peer", step.peer);
+  write_number(json, "to", step.to);
+  write_number(json, "wait", step.wait);
+  write_span(json, "dst", step.dst);
+  write_span(json, "src", step.src);
+  write_span(json, "src2", step.src2);
+  write_span(json, "landing", step.landing);
+  if (step.final_reduction) json.member("final", true);
+  json.end_object();
 }
 
-template <typename List, typename Write>
-void write_list(std::string& out, const List& list, std::string_view indent, Write write) {
-  out += '[';
-  bool first = true;
-  for (const auto& element : list) {
-    if (!std::exchange(first, false)) out += ',';
-    if (indent.empty()) {
-      if (out.back() == ',') out += ' ';
-    } else {
-      out += indent;
-    }
-    write(element);
+void write_rank(JsonWriter& json, const RankProgram& rank) {
+  json.begin_object(JsonWriter::Layout::Lines);
+  json.member("in_place", rank.in_place);
+  json.begin_list("scratch");
+  for (const ScratchSlot& slot : rank.scratch) json.value(slot.chunks);
+  json.end_list();
+  json.begin_list("channels", JsonWriter::Layout::Lines);
+  for (const std::vector<Step>& steps : rank.channels) {
+    json.begin_list(JsonWriter::Layout::Lines);
+    for (const Step& step : steps) write_step(json, step);
+    json.end_list();
   }
-  out += ']';
-}
-
-void write_rank(std::string& out, const RankProgram& rank) {
-  out += fmt::format("{{\"in_place\": {}, \"scratch\": ", rank.in_place);
-  write_list(out, rank.scratch, "", [&](const ScratchSlot& slot) {
-    write_list(out, slot.chunks, "", [&](std::int32_t chunk) { out += std::to_string(chunk); });
-  });
-  out += ", \"channels\": ";
-  write_list(out, rank.channels, "\n   ", [&](const std::vector<Step>& steps) {
-    write_list(out, steps, "\n    ", [&](const Step& step) { write_step(out, step); });
-  });
-  out += '}';
+  json.end_list();
+  json.end_object();
 }
 
 // Reading -------------------------------------------------------------------------------------------------------------
 
+template <typename Enums>
+auto parse_one_of(const Enums& all) {
+  return [&all](std::string_view name) -> std::optional<typename Enums::value_type> {
+    for (const auto one : all)
+      if (to_string(one) == name) return one;
+    return std::nullopt;
+  };
+}
+
+Status read_hash(const JsonValue& value, std::uint64_t& hash) {
+  std::string text;
+  WEFT_TRY(value.read(text));
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  const bool whole = text.size() == 16 && error == std::errc() && end == text.data() + text.size();
+  return whole ? Status() : value.wrong("is not 16 hexadecimal digits");
+}
+
+Status read_span(const JsonValue& value, Span& span) {
+  if (!value.check_list(4).ok() || value.size() != 4) return value.wrong("is not [space, slot, first, count]");
+  WEFT_TRY(value.element(0).read_name(span.space, parse_one_of(kSpaces), "in, out or scratch"));
+  // Input and Output are one piece of memory each.
+  WEFT_TRY(value.element(1).read(span.slot, 0, span.space == Space::Scratch ? kMaxInt : 0));
+  WEFT_TRY(value.element(2).read(span.first, 0, kMaxInt));
+  return value.element(3).read(span.count, 0, kMaxInt);
+}
+
 class ScheduleReader {
  public:
-  Result<Schedule> read(const Json& root) {
-    if (!reader_.members(root, "the file",
-                         {"schema", "algorithm", "collective", "size", "root", "channels", "chunks_per_block",
-                          "program_hash", "ranks"}))
-      return reader_.status();
-    reader_.integer(root["schema"], "schema", kScheduleSchema, kScheduleSchema);
-    schedule_.algorithm = reader_.text(root["algorithm"], "algorithm");
-    const std::optional<Collective> collective = parse_collective(reader_.text(root["collective"], "collective"));
-    if (!collective) reader_.fail("collective", "is not the name of a collective");
-    schedule_.collective = collective.value_or(Collective::Barrier);
-    schedule_.size = number(root["size"], "size", 1, kMaxRanks);
-    schedule_.root = number(root["root"], "root", 0, std::max(schedule_.size - 1, 0));
-    schedule_.channels = number(root["channels"], "channels", 1, kMaxChannels);
-    schedule_.chunks_per_block = number(root["chunks_per_block"], "chunks_per_block", 1, kMaxChunksPerBlock);
-    schedule_.program_hash = hash(root["program_hash"]);
-    if (!reader_.ok()) return reader_.status();
-    const std::int64_t blocks = schedule_.collective == Collective::AllToAll
-                                    ? std::int64_t{schedule_.size} * schedule_.size
-                                    : std::int64_t{schedule_.size};
-    if (blocks * schedule_.chunks_per_block > kMaxInt) reader_.fail("chunks_per_block", "is more than can be numbered");
-    read_ranks(root["ranks"]);
-    if (!reader_.ok()) return reader_.status();
+  Result<Schedule> read(const JsonValue& document) {
+    JsonObject root(document);
+    root.required("schema", schema_, kScheduleSchema, kScheduleSchema);
+    root.required("algorithm", schedule_.algorithm);
+    root.required_by("collective", [&](const JsonValue& value) {
+      return value.read_name(schedule_.collective, parse_collective, "the name of a collective");
+    });
+    root.required("size", schedule_.size, 1, kMaxRanks);
+    root.required("root", schedule_.root, 0, schedule_.size - 1);
+    root.required("channels", schedule_.channels, 1, kMaxChannels);
+    root.required_by("chunks_per_block", [&](const JsonValue& value) { return read_chunks_per_block(value); });
+    root.required_by("program_hash", [&](const JsonValue& value) { return read_hash(value, schedule_.program_hash); });
+    root.required_by("ranks", [&](const JsonValue& value) { return read_ranks(value); });
+    WEFT_TRY(root.finish());
     return std::move(schedule_);
   }
 
  private:
-  std::int32_t number(const Json& value, const std::string& place, std::int64_t least, std::int64_t most) {
-    return static_cast<std::int32_t>(reader_.integer(value, place, least, most));
+  Status read_chunks_per_block(const JsonValue& value) {
+    WEFT_TRY(value.read(schedule_.chunks_per_block, 1, kMaxChunksPerBlock));
+    const std::int64_t size = schedule_.size;
+    const std::int64_t blocks = schedule_.collective == Collective::AllToAll ? size * size : size;
+    if (blocks * schedule_.chunks_per_block > kMaxInt) return value.wrong("is more than can be numbered");
+    chunks_ = layout_of(schedule_).chunks();
+    return {};
   }
 
-  std::uint64_t hash(const Json& value) {
-    const std::string text = reader_.text(value, "program_hash");
-    std::uint64_t result = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result, 16);
-    if (text.size() != 16 || error != std::errc() || end != text.data() + text.size())
-      reader_.fail("program_hash", "is not 16 hexadecimal digits");
-    return result;
+  Status read_ranks(const JsonValue& value) {
+    WEFT_TRY(value.check_list(kMaxRanks));
+    if (value.size() != static_cast<std::size_t>(schedule_.size))
+      return value.wrong(fmt::format("has {} entries for {} ranks", value.size(), schedule_.size));
+    return value.read_list(kMaxRanks,
+                           [&](const JsonValue& rank) { return read_rank(rank, schedule_.ranks.emplace_back()); });
   }
 
-  void read_ranks(const Json& value) {
-    const Json& ranks = reader_.array(value, "ranks", static_cast<std::size_t>(schedule_.size));
-    if (ranks.size() != static_cast<std::size_t>(schedule_.size))
-      reader_.fail("ranks", fmt::format("has {} entries for {} ranks", ranks.size(), schedule_.size));
-    for (std::size_t r = 0; r < ranks.size() && reader_.ok(); ++r) {
-      const std::string place = fmt::format("ranks[{}]", r);
-      RankProgram& rank = schedule_.ranks.emplace_back();
-      if (!reader_.members(ranks[r], place, {"in_place", "scratch", "channels"})) return;
-      rank.in_place = reader_.boolean(ranks[r]["in_place"], place + ".in_place");
-      read_scratch(ranks[r]["scratch"], place + ".scratch", rank);
-      const Json& channels =
-          reader_.array(ranks[r]["channels"], place + ".channels", static_cast<std::size_t>(schedule_.channels));
-      for (std::size_t c = 0; c < channels.size() && reader_.ok(); ++c)
-        read_steps(channels[c], fmt::format("{}.channels[{}]", place, c), rank.channels.emplace_back());
-    }
+  Status read_rank(const JsonValue& value, RankProgram& rank) {
+    JsonObject object(value);
+    object.required("in_place", rank.in_place);
+    object.required_by("scratch", [&](const JsonValue& slots) {
+      return slots.read_list(kMaxSlots,
+                             [&](const JsonValue& slot) { return read_slot(slot, rank.scratch.emplace_back()); });
+    });
+    object.required_by("channels", [&](const JsonValue& channels) {
+      return channels.read_list(static_cast<std::size_t>(schedule_.channels), [&](const JsonValue& steps) {
+        return read_steps(steps, rank.channels.emplace_back());
+      });
+    });
+    return object.finish();
   }
 
-  void read_scratch(const Json& value, const std::string& place, RankProgram& rank) {
-    const std::int64_t chunks = layout_of(schedule_).chunks();
-    for (const Json& slot : reader_.array(value, place, kMaxSlots)) {
-      const std::string slot_place = fmt::format("{}[{}]", place, rank.scratch.size());
-      ScratchSlot& result = rank.scratch.emplace_back();
-      for (const Json& chunk : reader_.array(slot, slot_place, kMaxSteps))
-        result.chunks.push_back(number(chunk, slot_place, 0, chunks - 1));
-      if (!reader_.ok()) return;
-    }
+  Status read_slot(const JsonValue& value, ScratchSlot& slot) const {
+    return value.read_list(
+        kMaxSteps, [&](const JsonValue& chunk) { return chunk.read(slot.chunks.emplace_back(), 0, chunks_ - 1); });
   }
 
-  void read_steps(const Json& value, const std::string& place, std::vector<Step>& steps) {
-    const Json& list = reader_.array(value, place, kMaxSteps);
-    for (std::size_t i = 0; i < list.size() && reader_.ok(); ++i)
-      steps.push_back(read_step(list[i], fmt::format("{}[{}]", place, i)));
+  Status read_steps(const JsonValue& value, std::vector<Step>& steps) const {
+    return value.read_list(kMaxSteps, [&](const JsonValue& step) { return read_step(step, steps.emplace_back()); });
   }
 
-  Step read_step(const Json& value, const std::string& place) {
-    Step step;
-    if (!reader_.members(value, place, {"kind"}, {"peer", "to", "wait", "dst", "src", "src2", "landing", "final"}))
-      return step;
-    step.kind = named(value["kind"], place + ".kind", kKinds, "the name of a step");
+  Status read_step(const JsonValue& value, Step& step) const {
     const std::int64_t last_rank = schedule_.size - 1;
-    if (value.contains("peer")) step.peer = number(value["peer"], place + ".peer", 0, last_rank);
-    if (value.contains("to")) step.to = number(value["to"], place + ".to", 0, last_rank);
-    if (value.contains("wait")) step.wait = number(value["wait"], place + ".wait", 0, kMaxInt);
-    if (value.contains("dst")) step.dst = read_span(value["dst"], place + ".dst");
-    if (value.contains("src")) step.src = read_span(value["src"], place + ".src");
-    if (value.contains("src2")) step.src2 = read_span(value["src2"], place + ".src2");
-    if (value.contains("landing")) step.landing = read_span(value["landing"], place + ".landing");
-    if (value.contains("final")) step.final_reduction = reader_.boolean(value["final"], place + ".final");
-    return step;
+    JsonObject object(value);
+    object.required_by("kind", [&](const JsonValue& kind) {
+      return kind.read_name(step.kind, parse_one_of(kKinds), "the name of a step");
+    });
+    object.optional("peer", step.peer, 0, last_rank);
+    object.optional("to", step.to, 0, last_rank);
+    object.optional("wait", step.wait, 0, kMaxInt);
+    for (const auto& [name, span] :
+         {std::pair("dst", &step.dst), {"src", &step.src}, {"src2", &step.src2}, {"landing", &step.landing}})
+      object.optional_by(name, [span = span](const JsonValue& parts) { return read_span(parts, *span); });
+    object.optional("final", step.final_reduction);
+    return object.finish();
   }
 
-  Span read_span(const Json& value, const std::string& place) {
-    const Json& parts = reader_.array(value, place, 4);
-    if (parts.size() != 4) {
-      reader_.fail(place, "is not [space, slot, first, count]");
-      return Span();
-    }
-    return {named(parts[0], place + "[0]", kSpaces, "the name of a space"), number(parts[1], place + "[1]", 0, kMaxInt),
-            number(parts[2], place + "[2]", 0, kMaxInt), number(parts[3], place + "[3]", 0, kMaxInt)};
-  }
-
-  template <typename Enums>
-  typename Enums::value_type named(const Json& value, const std::string& place, const Enums& all,
-                                   std::string_view what) {
-    const std::string name = reader_.text(value, place);
-    for (const auto one : all)
-      if (to_string(one) == name) return one;
-    reader_.fail(place, fmt::format("is not {}", what));
-    return all.front();
-  }
-
-  JsonReader reader_{"schedule JSON"};
   Schedule schedule_;
+  int schema_ = 0;
+  std::int64_t chunks_ = 0;
 };
 
 }  // namespace
 
 std::string to_json(const Schedule& schedule) {
-  std::string out = fmt::format(
-      "{{\"schema\": {}, \"algorithm\": {}, \"collective\": \"{}\", \"size\": {}, \"root\": {}, \"channels\": {},\n"
-      " \"chunks_per_block\": {}, \"program_hash\": \"{:016x}\", \"ranks\": ",
-      kScheduleSchema, json_text(schedule.algorithm), to_string(schedule.collective), schedule.size, schedule.root,
-      schedule.channels, schedule.chunks_per_block, schedule.program_hash);
-  write_list(out, schedule.ranks, "\n  ", [&](const RankProgram& rank) { write_rank(out, rank); });
-  return out + "}\n";
+  JsonWriter json;
+  json.begin_object(JsonWriter::Layout::Lines);
+  json.member("schema", kScheduleSchema);
+  json.member("algorithm", schedule.algorithm);
+  json.member("collective", to_string(schedule.collective));
+  json.member("size", schedule.size);
+  json.member("root", schedule.root);
+  json.member("channels", schedule.channels);
+  json.member("chunks_per_block", schedule.chunks_per_block);
+  json.member("program_hash", fmt::format("{:016x}", schedule.program_hash));
+  json.begin_list("ranks", JsonWriter::Layout::Lines);
+  for (const RankProgram& rank : schedule.ranks) write_rank(json, rank);
+  json.end_list();
+  json.end_object();
+  return std::move(json).text();
 }
 
 Result<Schedule> schedule_from_json(std::string_view text) {
-  WEFT_TRY_ASSIGN(const Json root, parse_json("schedule JSON", text));
-  return ScheduleReader().read(root);
+  WEFT_TRY_ASSIGN(const base::JsonDocument document, base::JsonDocument::parse("schedule JSON", text));
+  return ScheduleReader().read(document.root());
 }
 
 }  // namespace weft::algorithms

@@ -2,16 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "algorithms/export.hpp"
-#include "algorithms/selector.hpp"
+#include "base/json_writer.hpp"
+#include "base/message_sizes.hpp"
 
 namespace weft::algorithms {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::format_bytes;
+using base::JsonWriter;
+using Layout = JsonWriter::Layout;
 
 constexpr int kSimulationSchema = 1;
 constexpr std::size_t kResourcesShown = 12;
@@ -25,8 +27,67 @@ std::int64_t percent(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : (part * 100 + whole / 2) / whole;
 }
 
-std::string dumped(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+void write_critical(JsonWriter& json, const CriticalPath& path) {
+  json.begin_object("critical");
+  json.member("messages", path.messages);
+  json.member("latency_ps", path.latency_ps);
+  json.member("transfer_ps", path.transfer_ps);
+  json.member("local_ps", path.local_ps);
+  json.member("bottleneck", path.bottleneck);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const ResourceUse& use) {
+  json.begin_object();
+  json.member("name", use.name);
+  json.member("link", use.link);
+  json.member("bytes", use.bytes);
+  json.member("busy_ps", use.busy_ps);
+  json.member("bytes_per_us", use.capacity);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const SimulatedStep& step) {
+  json.begin_object();
+  json.member("rank", step.rank);
+  json.member("channel", step.channel);
+  json.member("step", step.step);
+  json.member("kind", to_string(step.kind));
+  json.member("peer", step.peer);
+  json.member("bytes", step.bytes);
+  json.member("start_ps", step.start_ps);
+  json.member("end_ps", step.end_ps);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const SimulatedMessage& message) {
+  json.begin_object();
+  json.member("from", message.from);
+  json.member("to", message.to);
+  json.member("channel", message.channel);
+  json.member("bytes", message.bytes);
+  json.member("posted_ps", message.posted_ps);
+  json.member("start_ps", message.start_ps);
+  json.member("end_ps", message.end_ps);
+  json.member("arrival_ps", message.arrival_ps);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Candidate& candidate) {
+  json.begin_object();
+  json.member("algorithm", candidate.algorithm);
+  json.member("channels", candidate.channels);
+  json.member("estimate_ns", candidate.estimate_ns);
+  json.member("bottleneck", candidate.bottleneck);
+  json.member("note", candidate.note);
+  json.end_object();
+}
+
+template <typename Element>
+void write_lines(JsonWriter& json, std::string_view name, const std::vector<Element>& elements) {
+  json.begin_list(name, Layout::Lines);
+  for (const Element& element : elements) write(json, element);
+  json.end_list();
 }
 
 }  // namespace
@@ -59,42 +120,17 @@ std::string to_text(const Simulation& simulation) {
 }
 
 std::string to_json(const Simulation& simulation) {
-  Json root = {
-      {"schema", kSimulationSchema}, {"makespan_ps", simulation.makespan_ps}, {"rank_end_ps", simulation.rank_end_ps}};
-  const CriticalPath& path = simulation.critical;
-  root["critical"] = {{"messages", path.messages},
-                      {"latency_ps", path.latency_ps},
-                      {"transfer_ps", path.transfer_ps},
-                      {"local_ps", path.local_ps},
-                      {"bottleneck", path.bottleneck}};
-  root["resources"] = Json::array();
-  for (const ResourceUse& use : simulation.resources)
-    root["resources"].push_back({{"name", use.name},
-                                 {"link", use.link},
-                                 {"bytes", use.bytes},
-                                 {"busy_ps", use.busy_ps},
-                                 {"bytes_per_us", use.capacity}});
-  root["steps"] = Json::array();
-  for (const SimulatedStep& step : simulation.timeline)
-    root["steps"].push_back({{"rank", step.rank},
-                             {"channel", step.channel},
-                             {"step", step.step},
-                             {"kind", to_string(step.kind)},
-                             {"peer", step.peer},
-                             {"bytes", step.bytes},
-                             {"start_ps", step.start_ps},
-                             {"end_ps", step.end_ps}});
-  root["messages"] = Json::array();
-  for (const SimulatedMessage& message : simulation.messages)
-    root["messages"].push_back({{"from", message.from},
-                                {"to", message.to},
-                                {"channel", message.channel},
-                                {"bytes", message.bytes},
-                                {"posted_ps", message.posted_ps},
-                                {"start_ps", message.start_ps},
-                                {"end_ps", message.end_ps},
-                                {"arrival_ps", message.arrival_ps}});
-  return dumped(root, 1) + "\n";
+  JsonWriter json;
+  json.begin_object(Layout::Lines);
+  json.member("schema", kSimulationSchema);
+  json.member("makespan_ps", simulation.makespan_ps);
+  json.member("rank_end_ps", simulation.rank_end_ps);
+  write_critical(json, simulation.critical);
+  write_lines(json, "resources", simulation.resources);
+  write_lines(json, "steps", simulation.timeline);
+  write_lines(json, "messages", simulation.messages);
+  json.end_object();
+  return std::move(json).text();
 }
 
 // Times are in microseconds, written with all their digits. A process per rank, a thread per channel; messages are flow
@@ -126,20 +162,17 @@ std::string to_chrome_trace(const Simulation& simulation) {
 
 std::string to_json(const Choice& choice) {
   constexpr const char* kSources[] = {"override", "table", "model", "only"};
-  Json root = {{"schema", 1},
-               {"collective", to_string(choice.collective)},
-               {"ranks", choice.ranks},
-               {"bytes", choice.bytes},
-               {"source", kSources[static_cast<std::size_t>(choice.source)]},
-               {"reason", choice.reason}};
-  root["candidates"] = Json::array();
-  for (const Candidate& candidate : choice.candidates)
-    root["candidates"].push_back({{"algorithm", candidate.algorithm},
-                                  {"channels", candidate.channels},
-                                  {"estimate_ns", candidate.estimate_ns},
-                                  {"bottleneck", candidate.bottleneck},
-                                  {"note", candidate.note}});
-  return dumped(root, 1) + "\n";
+  JsonWriter json;
+  json.begin_object(Layout::Lines);
+  json.member("schema", 1);
+  json.member("collective", to_string(choice.collective));
+  json.member("ranks", choice.ranks);
+  json.member("bytes", choice.bytes);
+  json.member("source", kSources[static_cast<std::size_t>(choice.source)]);
+  json.member("reason", choice.reason);
+  write_lines(json, "candidates", choice.candidates);
+  json.end_object();
+  return std::move(json).text();
 }
 
 }  // namespace weft::algorithms

@@ -11,11 +11,15 @@
 #include <vector>
 
 #include "algorithms/cost.hpp"
+#include "base/message_sizes.hpp"
 #include "weft/choice.hpp"
 #include "weft/schedule_builder.hpp"
 #include "weft/status.hpp"
 
 namespace weft::algorithms {
+
+using base::format_bytes;
+using base::parse_bytes;
 
 inline constexpr std::uint64_t kNoByteLimit = std::numeric_limits<std::uint64_t>::max();
 
@@ -44,11 +48,6 @@ struct Overrides {
 
   bool operator==(const Overrides&) const = default;
 };
-
-// "64M", "4k", "8", "1GiB": powers of 1024. InvalidArgument quotes what is wrong.
-Result<std::uint64_t> parse_bytes(std::string_view text);
-// "8 B", "4 KiB", "64 MiB", "1.5 GiB".
-std::string format_bytes(std::uint64_t bytes);
 
 // What was measured on a topology, as bench/ writes it.
 struct MeasuredCell {

@@ -1,84 +1,84 @@
 // A graph as JSON, schema 1 (docs/topology.md): one node or link per line, unknown and default values left out.
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json_writer.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::JsonWriter;
 
 template <typename T>
-void put(Json& object, const char* key, const std::optional<T>& value) {
-  if (value) object[key] = *value;
+void put(JsonWriter& json, std::string_view name, const std::optional<T>& value) {
+  if (value) json.member(name, *value);
 }
-void put(Json& object, const char* key, const std::string& value) {
-  if (!value.empty()) object[key] = value;
-}
-
-Json node_json(const Node& node) {
-  Json j;
-  j["id"] = node.id;
-  j["kind"] = to_string(node.kind);
-  j["name"] = node.name;
-  j["parent"] = node.parent;
-  j["host"] = node.host;
-  put(j, "os_index", node.os_index);
-  put(j, "bus_id", node.bus_id);
-  put(j, "device", node.device);
-  put(j, "model", node.model);
-  if (!node.names.empty()) j["names"] = node.names;
-  put(j, "cpus", node.cpus);
-  put(j, "cores", node.cores);
-  put(j, "memory_bytes", node.memory_bytes);
-  Json pci = Json::object();
-  put(pci, "gts", node.pci.gts);
-  put(pci, "width", node.pci.width);
-  put(pci, "max_gts", node.pci.max_gts);
-  put(pci, "max_width", node.pci.max_width);
-  if (!pci.empty()) j["pci"] = std::move(pci);
-  if (node.fabric) j["fabric"] = true;
-  put(j, "network_gbs", node.network_gbs);
-  put(j, "active", node.active);
-  put(j, "loopback_gbs", node.loopback_gbs);
-  put(j, "loopback_us", node.loopback_us);
-  return j;
+void put(JsonWriter& json, std::string_view name, const std::string& value) {
+  if (!value.empty()) json.member(name, value);
 }
 
-Json link_json(const Link& link) {
-  Json j;
-  j["a"] = link.a;
-  j["b"] = link.b;
-  j["kind"] = to_string(link.kind);
-  j["bandwidth_gbs"] = link.bandwidth_gbs;
-  j["latency_us"] = link.latency_us;
-  if (link.count != 1) j["count"] = link.count;
-  j["source"] = link.source;
-  return j;
+void write_pci(JsonWriter& json, const PciLink& pci) {
+  if (pci == PciLink()) return;
+  json.begin_object("pci");
+  put(json, "gts", pci.gts);
+  put(json, "width", pci.width);
+  put(json, "max_gts", pci.max_gts);
+  put(json, "max_width", pci.max_width);
+  json.end_object();
 }
 
-// Text from another program may not be UTF-8; what is not becomes U+FFFD, nothing throws.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+void write_node(JsonWriter& json, const Node& node) {
+  json.begin_object();
+  json.member("id", node.id);
+  json.member("kind", to_string(node.kind));
+  json.member("name", node.name);
+  json.member("parent", node.parent);
+  json.member("host", node.host);
+  put(json, "os_index", node.os_index);
+  put(json, "bus_id", node.bus_id);
+  put(json, "device", node.device);
+  put(json, "model", node.model);
+  if (!node.names.empty()) json.member("names", node.names);
+  put(json, "cpus", node.cpus);
+  put(json, "cores", node.cores);
+  put(json, "memory_bytes", node.memory_bytes);
+  write_pci(json, node.pci);
+  if (node.fabric) json.member("fabric", true);
+  put(json, "network_gbs", node.network_gbs);
+  put(json, "active", node.active);
+  put(json, "loopback_gbs", node.loopback_gbs);
+  put(json, "loopback_us", node.loopback_us);
+  json.end_object();
+}
 
-template <typename Range, typename ToJson>
-void append_lines(std::string& out, const Range& range, ToJson to_json) {
-  const char* separator = "\n  ";
-  for (const auto& item : range) {
-    out += separator + text_of(to_json(item));
-    separator = ",\n  ";
-  }
+void write_link(JsonWriter& json, const Link& link) {
+  json.begin_object();
+  json.member("a", link.a);
+  json.member("b", link.b);
+  json.member("kind", to_string(link.kind));
+  json.member("bandwidth_gbs", link.bandwidth_gbs);
+  json.member("latency_us", link.latency_us);
+  if (link.count != 1) json.member("count", link.count);
+  json.member("source", link.source);
+  json.end_object();
 }
 
 }  // namespace
 
 std::string to_json(const Graph& graph) {
-  std::string out = "{\"schema\": 1, \"name\": " + text_of(Json(graph.name)) + ",\n \"nodes\": [";
-  append_lines(out, graph.nodes, node_json);
-  out += "],\n \"links\": [";
-  append_lines(out, graph.links, link_json);
-  return out + "]}\n";
+  JsonWriter json;
+  json.begin_object(JsonWriter::Layout::Lines);
+  json.member("schema", 1);
+  json.member("name", graph.name);
+  json.begin_list("nodes", JsonWriter::Layout::Lines);
+  for (const Node& node : graph.nodes) write_node(json, node);
+  json.end_list();
+  json.begin_list("links", JsonWriter::Layout::Lines);
+  for (const Link& link : graph.links) write_link(json, link);
+  json.end_list();
+  json.end_object();
+  return std::move(json).text();
 }
 
 }  // namespace weft::topology

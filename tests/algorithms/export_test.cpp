@@ -86,7 +86,7 @@ TEST(ScheduleJson, ErrorsSayWhere) {
   EXPECT_THAT(reading_error(replaced(text, "\"size\": 3", "\"size\": 4")),
               HasSubstr("ranks has 3 entries for 4 ranks"));
   EXPECT_THAT(reading_error(replaced(text, "\"size\": 3", "\"size\": 3, \"sise\": 3")),
-              HasSubstr("the file has the unknown member \"sise\""));
+              HasSubstr("the document has the unknown member \"sise\""));
   EXPECT_THAT(reading_error(replaced(text, "\"size\": 3", "\"size\": 3, \"size\": 3")),
               HasSubstr("\"size\" is given twice"));
   EXPECT_THAT(reading_error(replaced(text, "\"kind\": \"", "\"kind\": \"X")),
@@ -97,8 +97,18 @@ TEST(ScheduleJson, ErrorsSayWhere) {
               HasSubstr("is not [space, slot, first, count]"));
   EXPECT_THAT(reading_error(replaced(text, "\"program_hash\": \"", "\"program_hash\": \"x")),
               HasSubstr("16 hexadecimal digits"));
-  EXPECT_THAT(reading_error("[]"), HasSubstr("the file is not an object"));
+  EXPECT_THAT(reading_error("[]"), HasSubstr("the document is not an object"));
   EXPECT_THAT(reading_error(std::string(100, '[')), HasSubstr("nested"));
+}
+
+TEST(ScheduleJson, OnlyScratchHasSlots) {
+  const std::string text = to_json(ring_schedule(3));
+  EXPECT_THAT(reading_error(replaced(text, "[\"in\", 0, ", "[\"in\", 1, ")),
+              HasSubstr("src[1] is not a whole number from 0 to 0"));
+  EXPECT_THAT(reading_error(replaced(text, "[\"out\", 0, ", "[\"out\", 3, ")),
+              HasSubstr("dst[1] is not a whole number from 0 to 0"));
+  EXPECT_THAT(reading_error(replaced(text, "[\"in\", 0, ", "[\"none\", 0, ")),
+              HasSubstr("src[0] is not in, out or scratch"));
 }
 
 TEST(ScheduleJson, ChunksThatCannotBeNumberedAreRefused) {

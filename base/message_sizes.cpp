@@ -1,13 +1,12 @@
-// Sizes as people write them.
+// Sizes as people write them, and bandwidth on the bus.
+#include "base/message_sizes.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <charconv>
-#include <string>
 
-#include "algorithms/selector.hpp"
-
-namespace weft::algorithms {
+namespace weft::base {
 namespace {
 
 constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -44,4 +43,24 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{:.2f} {}", static_cast<double>(bytes) / static_cast<double>(whole), kUnits[unit]);
 }
 
-}  // namespace weft::algorithms
+double bus_factor(Collective collective, int ranks) {
+  const double n = ranks;
+  switch (collective) {
+    case Collective::AllReduce:
+      return 2 * (n - 1) / n;
+    case Collective::AllGather:
+    case Collective::ReduceScatter:
+    case Collective::AllToAll:
+    case Collective::Gather:
+    case Collective::Scatter:
+      return (n - 1) / n;
+    case Collective::Broadcast:
+    case Collective::Reduce:
+      return 1;
+    case Collective::Barrier:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace weft::base

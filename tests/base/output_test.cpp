@@ -1,0 +1,95 @@
+// Files are whole or not there, and only files are ever replaced.
+#include "base/output.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace weft::base {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class WriteFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/weft-output-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  static std::string contents(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return std::move(text).str();
+  }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+  void expect_refused(const std::string& where, const std::string& why) const {
+    const Status status = write_file(where, "text");
+    EXPECT_EQ(status.code(), Code::InvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(where));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(why));
+    EXPECT_EQ(check_writable(where).message(), status.message());
+  }
+
+  std::string folder_;
+};
+
+TEST_F(WriteFile, replaces_a_file_as_a_whole_and_leaves_nothing_beside_it) {
+  ASSERT_TRUE(write_file(path("a"), "first").ok());
+  ASSERT_TRUE(write_file(path("a"), "second").ok());
+  EXPECT_EQ(contents(path("a")), "second");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(WriteFile, a_symbolic_link_stays_one_and_its_target_is_written) {
+  ASSERT_TRUE(write_file(path("target"), "old").ok());
+  fs::create_symlink("target", path("link"));
+  fs::create_symlink(path("link"), path("link to link"));
+  ASSERT_TRUE(write_file(path("link to link"), "new").ok());
+  EXPECT_TRUE(fs::is_symlink(path("link to link")) && fs::is_symlink(path("link")));
+  EXPECT_EQ(contents(path("target")), "new");
+}
+
+TEST_F(WriteFile, a_link_to_nothing_makes_its_target) {
+  fs::create_symlink("target", path("link"));
+  ASSERT_TRUE(write_file(path("link"), "text").ok());
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(contents(path("target")), "text");
+}
+
+TEST_F(WriteFile, what_is_no_file_is_named_and_left_alone) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  expect_refused(path("pipe"), "it is a pipe; give the name of a file");
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  fs::create_directory(path("folder"));
+  expect_refused(path("folder"), "it is a folder");
+  expect_refused("", "give the name of a file");
+  // A device of our own: only root can make one, and a mistake here would replace it.
+  if (mknod(path("null").c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0) return;
+  expect_refused(path("null"), "it is a device");
+  fs::create_symlink("null", path("link"));
+  expect_refused(path("link"), "it is a device");
+  EXPECT_TRUE(fs::is_character_file(path("null")));
+}
+
+TEST_F(WriteFile, a_folder_that_is_not_there_is_an_error) {
+  EXPECT_THAT(std::string(write_file(path("none/a"), "text").message()), HasSubstr("No such file or directory"));
+  EXPECT_THAT(std::string(check_writable(path("none/a")).message()), HasSubstr("No such file or directory"));
+  EXPECT_TRUE(check_writable(path("a")).ok());
+  EXPECT_EQ(entries(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::base
