@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,11 +30,26 @@ Status failed(const std::string& path, int error) {
   return Status(code, fmt::format("cannot read {}: {}", path, std::strerror(error)));
 }
 
+// Pipes are read; devices may never end.
+std::string_view unreadable_kind(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "";
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t most) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0) return failed(path, errno);
+  struct stat about;
+  if (::fstat(file.fd, &about) != 0) return failed(path, errno);
+  if (const std::string_view kind = unreadable_kind(about.st_mode); !kind.empty())
+    return Status(Code::InvalidArgument, fmt::format("cannot read {}: it is {}; give the name of a file", path, kind));
+  const auto too_long = [&] {
+    return Status(Code::ResourceExhausted,
+                  fmt::format("{} is longer than {} bytes, the most that is read", path, most));
+  };
+  if (S_ISREG(about.st_mode) && static_cast<std::uint64_t>(about.st_size) > most) return too_long();
   std::string text;
   char block[16 * 1024];
   for (;;) {
@@ -42,9 +58,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most) {
     if (got < 0) return failed(path, errno);
     if (got == 0) return text;
     text.append(block, static_cast<std::size_t>(got));
-    if (text.size() > most)
-      return Status(Code::ResourceExhausted,
-                    fmt::format("{} is longer than {} bytes, the most that is read", path, most));
+    if (text.size() > most) return too_long();
   }
 }
 

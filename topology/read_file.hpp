@@ -10,8 +10,8 @@
 
 namespace weft::topology {
 
-// NotFound if it is not there, ResourceExhausted if it is longer than `most`, SystemError otherwise; the message names
-// the file.
+// NotFound if it is not there, InvalidArgument if it is a folder or a device, ResourceExhausted if it is longer than
+// `most`, SystemError otherwise; the message names the file.
 Result<std::string> read_file(const std::string& path, std::size_t most);
 
 // One sysfs attribute without the white space around it; nothing if it cannot be read or is empty.

@@ -40,9 +40,10 @@ class WeftSchedule : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  Outcome run(const std::string& arguments) const {
+  Outcome run(const std::string& arguments) const { return run_shell(program_ + " " + arguments + " 2>&1"); }
+  static Outcome run_shell(const std::string& command) {
     Outcome outcome;
-    FILE* pipe = popen((program_ + " " + arguments + " 2>&1").c_str(), "r");
+    FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return outcome;
     char buffer[4096];
     for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.output.append(buffer, n);
@@ -200,6 +201,57 @@ TEST_F(WeftSchedule, BadInputIsOneLineAndExitCode2) {
   expect_refused("verify --from " + file("bad.json"), "not JSON at line 1, column 2");
 }
 
+TEST_F(WeftSchedule, RanksAndChannelsThatCannotBeAreRefused) {
+  expect_refused("show all_reduce/ring --ranks 4 --rank -1", "--rank -1 is not one of the 4 ranks");
+  expect_refused("show all_reduce/ring --ranks 4 --channels 65", "--channels 65 is not from 0 to 64");
+  expect_refused("show all_reduce/ring --ranks 4 --channels -1", "--channels -1 is not from 0 to 64");
+  expect_refused("simulate all_reduce/ring --ranks 4 --model dgx-h100 --bytes 1M --channels 65", "--channels 65");
+  expect_refused("explain all_reduce --ranks 4 --model dgx-h100 --bytes 1M --channels 65", "--channels 65");
+  expect_refused("verify all_reduce/ring --ranks 4 --channels 65", "\"65\" is not a list of numbers and ranges");
+}
+
+TEST_F(WeftSchedule, AnEmptyValueIsNotTakenForNone) {
+  expect_refused("verify --from ''", "--from: is empty");
+  expect_refused("verify ''", "ALGO: is empty");
+  expect_refused("list --collective ''", "--collective: is empty");
+  expect_refused("show all_reduce/ring --ranks 4 --output ''", "--output: is empty");
+  expect_refused("simulate all_reduce/ring --ranks 4 --bytes 1M --model ''", "--model: is empty");
+  expect_refused("explain all_reduce --ranks 4 --bytes 1M --table ''", "--table: is empty");
+}
+
+TEST_F(WeftSchedule, InputThatIsNoFileOrTooLongIsRefused) {
+  expect_refused("verify --from " + folder_, "it is a folder; give the name of a file");
+  expect_refused("verify --from /dev/zero", "it is a device; give the name of a file");
+  std::ofstream(file("long.json")) << "{";
+  std::filesystem::resize_file(file("long.json"), (std::uintmax_t{256} << 20) + 1);  // a hole: takes no room
+  for (const char* arguments : {"verify --from ", "explain all_reduce --ranks 4 --bytes 1M --model dgx-h100 --table ",
+                                "simulate all_reduce/ring --ranks 4 --bytes 1M --topology "})
+    expect_refused(arguments + file("long.json"), "is longer than 268435456 bytes");
+  const std::string endless = "sh -c 'yes | head -c 268435457' | " + program_ + " verify --from /dev/stdin 2>&1";
+  const Outcome outcome = run_shell(endless);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("is longer than 268435456 bytes"));
+}
+
+TEST_F(WeftSchedule, NumbersThatAreTooLargeAreNamedInOurWords) {
+  std::ofstream(file("table.json")) << R"({"schema": 1, "fingerprint": "x", "cells": [{"bytes": 1e400}]})";
+  expect_refused("explain all_reduce --ranks 4 --bytes 1M --model dgx-h100 --table " + file("table.json"),
+                 "measured table: the number 1e400 at line 1, column ");
+}
+
+TEST_F(WeftSchedule, OutputThatCannotBeWrittenIsAnError) {
+  for (const char* arguments : {"list", "list --json", "show all_reduce/ring --ranks 4",
+                                "explain all_reduce --ranks 4 "
+                                "--bytes 1M --model dgx-h100",
+                                "verify all_reduce/ring --ranks 2", "--help", "--version"}) {
+    const Outcome outcome = run_shell(program_ + " " + arguments + " 2>&1 >/dev/full");
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_EQ(outcome.output, "weft-schedule: cannot write to standard output: No space left on device\n") << arguments;
+  }
+  EXPECT_EQ(run_shell(program_ + " dance 2>/dev/full").code, 2);
+  expect_refused("show all_reduce/ring --ranks 4 --output " + folder_, "it is a folder; give the name of a file");
+}
+
 TEST_F(WeftSchedule, HelpSaysEverything) {
   EXPECT_EQ(run("--help").code, 0);
   const Outcome all = run("--help-all");
@@ -207,6 +259,7 @@ TEST_F(WeftSchedule, HelpSaysEverything) {
   for (const char* word :
        {"list", "show", "verify", "simulate", "explain", "--model", "--algorithms", "--format", "--jobs", "Exit codes"})
     EXPECT_THAT(all.output, HasSubstr(word));
+  EXPECT_THAT(run("simulate --help").output, HasSubstr("in bytes, as nccl-tests counts it: 8, 4k, 64M, 1G"));
   EXPECT_EQ(run("--version").code, 0);
 }
 

@@ -1,6 +1,7 @@
 // The program topo-probe: exit codes, one line for each error, text and JSON.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -109,6 +110,16 @@ TEST_F(TopoProbe, its_json_reads_back_as_the_same_graph) {
   EXPECT_EQ(run("--from " + path("g.json") + " --json").out, read_all(path("g.json")));
 }
 
+TEST_F(TopoProbe, matrix_and_rings_are_all_that_is_shown_or_join_the_json) {
+  const std::string machine = "--model dgx-h100 ";
+  const std::string matrix = run(machine + "--matrix").out;
+  const std::string rings = run(machine + "--rings").out;
+  EXPECT_EQ(run(machine + "--rings --matrix").out, matrix + rings);
+  EXPECT_EQ(run(machine + "--json --matrix").out, run(machine + "--json").out);
+  EXPECT_TRUE(json::parse(run(machine + "--json --rings --matrix").out).contains("rings"));
+  expect_one_line(run(machine + "--ranks 4"), "--ranks requires --rings");
+}
+
 TEST_F(TopoProbe, like_hosts_are_shown_once) {
   const Outcome outcome = run("--model 'dgx-h100 hosts:64'");
   EXPECT_THAT(outcome.out, HasSubstr("and 63 hosts like it"));
@@ -146,6 +157,33 @@ TEST_F(TopoProbe, output_is_whole_or_not_there) {
   EXPECT_EQ(files, 0u);
 }
 
+TEST_F(TopoProbe, output_is_never_put_in_the_place_of_what_is_no_file) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  expect_one_line(run("--model cpu-2socket --output " + path("pipe")), "it is a pipe; give the name of a file");
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+  expect_one_line(run("--model cpu-2socket --output " + scratch_.root()), "it is a folder");
+}
+
+TEST_F(TopoProbe, output_follows_a_symbolic_link) {
+  std::filesystem::create_symlink("report.txt", path("link"));
+  EXPECT_EQ(run("--model cpu-2socket --output " + path("link")).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_THAT(read_all(path("report.txt")), HasSubstr("cpu-2socket"));
+}
+
+TEST_F(TopoProbe, input_that_is_no_file_or_too_long_is_refused) {
+  expect_one_line(run("--from " + scratch_.root()), "it is a folder; give the name of a file");
+  expect_one_line(run("--from /dev/zero"), "it is a device; give the name of a file");
+  scratch_.write("/long.json", "{");
+  std::filesystem::resize_file(path("long.json"), (std::uintmax_t{256} << 20) + 1);  // a hole: takes no room
+  expect_one_line(run("--from " + path("long.json")), "is longer than 268435456 bytes");
+}
+
+TEST_F(TopoProbe, an_empty_value_is_not_taken_for_none) {
+  for (const char* option : {"--model", "--from", "--root", "--output"})
+    expect_one_line(run(std::string(option) + " ''"), std::string(option) + ": is empty");
+}
+
 TEST_F(TopoProbe, small_questions_have_short_answers) {
   EXPECT_THAT(run("--list-models").out, HasSubstr("dgx-h100\n"));
   EXPECT_THAT(run("--version").out, HasSubstr("topo-probe 0."));
@@ -164,7 +202,13 @@ TEST_F(TopoProbe, bad_usage_and_input_end_with_2_and_one_line) {
   expect_one_line(run("--model dgx-h100 --rings --ranks 9"), "8 GPUs");
   expect_one_line(run("--ranks 0"), "--ranks");
   scratch_.write("/bad.json", "{\"schema\": 1,\n\"name\": }");
-  expect_one_line(run("--from " + path("bad.json")), "byte");
+  expect_one_line(run("--from " + path("bad.json")), "line 2");
+  scratch_.write("/flat.xml",
+                 "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" "
+                 "complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+                 "allowed_nodeset=\"0x1\"><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
+                 "nodeset=\"0x1\" complete_nodeset=\"0x1\"/></object></topology>");
+  expect_one_line(run("--from " + path("flat.xml")), "has no NUMA node");
   scratch_.write("/new.xml", "<topology version=\"3.0\"></topology>");
   expect_one_line(run("--from " + path("new.xml")), "hwloc 3");
 }
@@ -172,10 +216,13 @@ TEST_F(TopoProbe, bad_usage_and_input_end_with_2_and_one_line) {
 TEST_F(TopoProbe, a_full_disk_is_an_error) {
   const char* folder = std::getenv("WEFT_TEST_BIN");
   ASSERT_NE(folder, nullptr);
-  const int status =
-      std::system((std::string(folder) + "/topo-probe --model dgx-h100 >/dev/full 2>" + path("err")).c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_THAT(read_all(path("err")), HasSubstr("standard output"));
+  for (const char* arguments :
+       {"--model dgx-h100", "--model dgx-h100 --json", "--list-models", "--help", "--version"}) {
+    const std::string command = std::string(folder) + "/topo-probe " + arguments + " >/dev/full 2>" + path("err");
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2) << arguments;
+    EXPECT_EQ(read_all(path("err")), "topo-probe: cannot write to standard output: No space left on device\n");
+  }
+  EXPECT_EQ(WEXITSTATUS(std::system((std::string(folder) + "/topo-probe --bad 2>/dev/full").c_str())), 2);
 }
 
 }  // namespace

@@ -1,86 +1,85 @@
 // The report as JSON, schema 1 (docs/topology.md). Unknown is null.
-#include <fmt/format.h>
-
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_writer.hpp"
 #include "report.hpp"
 #include "topology/cpu_set.hpp"
 
 namespace weft::topo_probe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::JsonWriter;
 using topology::Graph;
 using topology::Link;
 using topology::LinkKind;
 using topology::Node;
 using topology::NodeKind;
+using Layout = JsonWriter::Layout;
 
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json cpu_json(const Node& node) {
-  return {{"name", node.name},
-          {"host", node.host},
-          {"os_index", or_null(node.os_index)},
-          {"cpus", node.cpus},
-          {"cores", or_null(node.cores)}};
+void text_or_null(JsonWriter& json, std::string_view name, const std::string& text) {
+  json.key(name);
+  if (text.empty())
+    json.value(nullptr);
+  else
+    json.value(text);
 }
 
-Json cpu_parts(const Graph& graph, NodeKind kind) {
-  Json list = Json::array();
+void write_cpu_parts(JsonWriter& json, std::string_view name, const Graph& graph, NodeKind kind) {
+  json.begin_list(name, Layout::Lines);
   for (int id : graph.ids(kind)) {
     const Node& node = graph.nodes[static_cast<std::size_t>(id)];
-    list.push_back(cpu_json(node));
-    if (kind == NodeKind::Package) list.back()["model"] = or_null(node.model);
-    if (kind == NodeKind::Numa) list.back()["memory_bytes"] = or_null(node.memory_bytes);
+    json.begin_object();
+    json.member("name", node.name);
+    json.member("host", node.host);
+    json.member("os_index", node.os_index);
+    json.member("cpus", node.cpus);
+    json.member("cores", node.cores);
+    if (kind == NodeKind::Package) text_or_null(json, "model", node.model);
+    if (kind == NodeKind::Numa) json.member("memory_bytes", node.memory_bytes);
+    json.end_object();
   }
-  return list;
+  json.end_list();
 }
 
-Json pcie_json(const topology::Locality& locality, const Node& node) {
+void write_pcie(JsonWriter& json, const topology::Locality& locality, const Node& node) {
   const int above = locality.upstream_bridge(node.id);
-  return {{"gts", or_null(node.pci.gts)},
-          {"width", or_null(node.pci.width)},
-          {"max_gts", or_null(node.pci.max_gts)},
-          {"max_width", or_null(node.pci.max_width)},
-          {"gbs", or_null(locality.pci_link_gbs(node.id))},
-          {"upstream_gbs", above < 0 ? Json(nullptr) : or_null(locality.pci_link_gbs(above))}};
+  json.begin_object("pcie");
+  json.member("gts", node.pci.gts);
+  json.member("width", node.pci.width);
+  json.member("max_gts", node.pci.max_gts);
+  json.member("max_width", node.pci.max_width);
+  json.member("gbs", locality.pci_link_gbs(node.id));
+  json.member("upstream_gbs", above < 0 ? std::optional<double>() : locality.pci_link_gbs(above));
+  json.end_object();
 }
 
-Json device_json(const topology::Locality& locality, int id) {
+void write_device(JsonWriter& json, const topology::Locality& locality, int id) {
   const Node& node = locality.node(id);
-  Json numa = Json::array();
-  for (int near : locality.numa_nodes_of(id)) numa.push_back(locality.node(near).os_index.value_or(-1));
-  Json names = Json::array();
-  for (const std::string& name : node.names) names.push_back(name);
-  if (node.names.empty()) names.push_back(node.name);
-  Json json = {{"name", node.name},
-               {"host", node.host},
-               {"bus_id", or_null(node.bus_id)},
-               {"device", or_null(node.device)},
-               {"model", or_null(node.model)},
-               {"names", names},
-               {"numa", numa},
-               {"cpus", node.cpus},
-               {"pcie", pcie_json(locality, node)}};
+  json.begin_object();
+  json.member("name", node.name);
+  json.member("host", node.host);
+  text_or_null(json, "bus_id", node.bus_id);
+  text_or_null(json, "device", node.device);
+  text_or_null(json, "model", node.model);
+  json.member("names", node.names.empty() ? std::vector{node.name} : node.names);
+  json.begin_list("numa");
+  for (int near : locality.numa_nodes_of(id)) json.value(locality.node(near).os_index.value_or(-1));
+  json.end_list();
+  json.member("cpus", node.cpus);
+  write_pcie(json, locality, node);
   if (node.kind == NodeKind::Nic) {
-    json["fabric"] = node.fabric;
-    json["active"] = or_null(node.active);
-    json["network_gbs"] = or_null(node.network_gbs);
+    json.member("fabric", node.fabric);
+    json.member("active", node.active);
+    json.member("network_gbs", node.network_gbs);
   }
-  return json;
+  json.end_object();
 }
 
-Json devices(const Report& report, NodeKind kind) {
-  Json list = Json::array();
-  for (int id : report.graph.ids(kind)) list.push_back(device_json(report.locality, id));
-  return list;
+void write_devices(JsonWriter& json, std::string_view name, const Report& report, NodeKind kind) {
+  json.begin_list(name, Layout::Lines);
+  for (int id : report.graph.ids(kind)) write_device(json, report.locality, id);
+  json.end_list();
 }
 
 std::map<int, int> positions(const std::vector<int>& ids) {
@@ -89,68 +88,119 @@ std::map<int, int> positions(const std::vector<int>& ids) {
   return position;
 }
 
-Json links_json(const Graph& graph) {
+// Links of one kind between GPUs.
+void write_gpu_links(JsonWriter& json, std::string_view name, const Graph& graph, LinkKind kind) {
   const std::map<int, int> gpu = positions(graph.ids(NodeKind::Gpu));
-  Json nvlink = Json::array();
-  Json xgmi = Json::array();
-  std::map<int, int> to_switch;
+  json.begin_list(name, Layout::Lines);
+  for (const Link& link : graph.links) {
+    if (link.kind != kind || !gpu.contains(link.a) || !gpu.contains(link.b)) continue;
+    json.begin_object();
+    json.member("a", gpu.at(link.a));
+    json.member("b", gpu.at(link.b));
+    json.member("count", link.count);
+    json.member("gbs", link.bandwidth_gbs);
+    json.end_object();
+  }
+  json.end_list();
+}
+
+// How many links each GPU has to an NVSwitch, by position.
+std::map<int, int> links_to_switch(const Graph& graph) {
+  const std::map<int, int> gpu = positions(graph.ids(NodeKind::Gpu));
+  std::map<int, int> count;
   for (const Link& link : graph.links) {
     if (link.kind != LinkKind::NvLink && link.kind != LinkKind::Xgmi) continue;
     const bool a = gpu.contains(link.a);
-    const bool b = gpu.contains(link.b);
-    if (a && b)
-      (link.kind == LinkKind::Xgmi ? xgmi : nvlink)
-          .push_back(
-              {{"a", gpu.at(link.a)}, {"b", gpu.at(link.b)}, {"count", link.count}, {"gbs", link.bandwidth_gbs}});
     const int other = a ? link.b : link.a;
-    if (a != b && graph.nodes[static_cast<std::size_t>(other)].kind == NodeKind::NvSwitch)
-      to_switch[gpu.at(a ? link.a : link.b)] += link.count;
+    if (a != gpu.contains(link.b) && graph.nodes[static_cast<std::size_t>(other)].kind == NodeKind::NvSwitch)
+      count[gpu.at(a ? link.a : link.b)] += link.count;
   }
-  Json nvlink_switch = Json::array();
-  for (const auto& [position, count] : to_switch) nvlink_switch.push_back({{"gpu", position}, {"count", count}});
-  return {{"nvlink", nvlink}, {"xgmi", xgmi}, {"nvlink_switch", nvlink_switch}};
+  return count;
 }
 
-Json matrices_json(const Report& report) {
-  if (!report.matrices) return nullptr;
-  const Matrices& m = *report.matrices;
-  return {{"gpu_gpu", m.gpu_gpu.classes},           {"gpu_gpu_pcie", m.gpu_gpu_pcie.classes},
-          {"gpu_nic", m.gpu_nic.classes},           {"nic_nic", m.nic_nic.classes},
-          {"gpu_gpu_gbs", m.gpu_gpu.bandwidth_gbs}, {"gpu_nic_gbs", m.gpu_nic.bandwidth_gbs}};
+void write_links(JsonWriter& json, const Graph& graph) {
+  json.begin_object("links", Layout::Lines);
+  write_gpu_links(json, "nvlink", graph, LinkKind::NvLink);
+  write_gpu_links(json, "xgmi", graph, LinkKind::Xgmi);
+  json.begin_list("nvlink_switch");
+  for (const auto& [position, count] : links_to_switch(graph)) {
+    json.begin_object();
+    json.member("gpu", position);
+    json.member("count", count);
+    json.end_object();
+  }
+  json.end_list();
+  json.end_object();
 }
 
-Json nearest_json(Report& report) {
+template <typename T>
+void write_rows(JsonWriter& json, std::string_view name, const std::vector<std::vector<T>>& rows) {
+  json.begin_list(name, Layout::Lines);
+  for (const std::vector<T>& row : rows) json.value(row);
+  json.end_list();
+}
+
+void write_matrices(JsonWriter& json, const std::optional<Matrices>& matrices) {
+  if (!matrices) return json.member("matrix", nullptr);
+  json.begin_object("matrix", Layout::Lines);
+  write_rows(json, "gpu_gpu", matrices->gpu_gpu.classes);
+  write_rows(json, "gpu_gpu_pcie", matrices->gpu_gpu_pcie.classes);
+  write_rows(json, "gpu_nic", matrices->gpu_nic.classes);
+  write_rows(json, "nic_nic", matrices->nic_nic.classes);
+  write_rows(json, "gpu_gpu_gbs", matrices->gpu_gpu.bandwidth_gbs);
+  write_rows(json, "gpu_nic_gbs", matrices->gpu_nic.bandwidth_gbs);
+  json.end_object();
+}
+
+void write_nearest(JsonWriter& json, Report& report) {
   const std::map<int, int> nic = positions(report.graph.ids(NodeKind::Nic));
-  Json list = Json::array();
+  json.begin_list("nearest_nics", Layout::Lines);
   for (int gpu : report.graph.ids(NodeKind::Gpu)) {
-    Json near = Json::array();
-    for (int id : report.locality.nearest_nics(gpu)) near.push_back(nic.at(id));
-    list.push_back(std::move(near));
+    json.begin_list();
+    for (int id : report.locality.nearest_nics(gpu)) json.value(nic.at(id));
+    json.end_list();
   }
-  return list;
+  json.end_list();
 }
 
-Json findings_json(const Report& report) {
-  Json list = Json::array();
-  for (const topology::audit::Finding& finding : report.findings)
-    list.push_back({{"id", finding.id},
-                    {"severity", to_string(finding.severity)},
-                    {"subject", finding.subject},
-                    {"evidence", finding.evidence},
-                    {"fix", finding.fix}});
-  return list;
+void write_findings(JsonWriter& json, const Report& report) {
+  json.begin_list("findings", Layout::Lines);
+  for (const topology::audit::Finding& finding : report.findings) {
+    json.begin_object();
+    json.member("id", finding.id);
+    json.member("severity", to_string(finding.severity));
+    json.member("subject", finding.subject);
+    json.member("evidence", finding.evidence);
+    json.member("fix", finding.fix);
+    json.end_object();
+  }
+  json.end_list();
 }
 
-Json rings_json(const Report& report) {
+void write_rings(JsonWriter& json, const Report& report) {
   const Rings& rings = *report.rings;
-  Json ranks = Json::array();
+  json.begin_object("rings", Layout::Lines);
+  json.begin_list("ranks", Layout::Lines);
   for (std::size_t rank = 0; rank < rings.placement.size(); ++rank) {
     const Node& node = report.locality.node(rings.placement[rank]);
-    ranks.push_back({{"rank", rank}, {"host", node.host}, {"node", node.name}});
+    json.begin_object();
+    json.member("rank", rank);
+    json.member("host", node.host);
+    json.member("node", node.name);
+    json.end_object();
   }
-  Json trees = Json::array();
-  for (const Tree& tree : rings.group.trees) trees.push_back({{"root", tree.root}, {"parent", tree.parent}});
-  return {{"ranks", ranks}, {"rings", rings.group.rings}, {"trees", trees}, {"hosts", rings.group.hosts}};
+  json.end_list();
+  write_rows(json, "rings", rings.group.rings);
+  json.begin_list("trees", Layout::Lines);
+  for (const Tree& tree : rings.group.trees) {
+    json.begin_object();
+    json.member("root", tree.root);
+    json.member("parent", tree.parent);
+    json.end_object();
+  }
+  json.end_list();
+  write_rows(json, "hosts", rings.group.hosts);
+  json.end_object();
 }
 
 }  // namespace
@@ -161,26 +211,29 @@ std::string report_json(Report& report) {
   std::size_t pus = 0;
   for (const Node& node : graph.nodes)
     if (node.kind == NodeKind::Machine) cores += node.cores.value_or(0), pus += topology::count_cpus(node.cpus);
-  Json json = {{"schema", 1},
-               {"name", graph.name},
-               {"hosts", graph.hosts()},
-               {"fingerprint", fingerprint(graph)},
-               {"packages", cpu_parts(graph, NodeKind::Package)},
-               {"cores", cores},
-               {"pus", pus},
-               {"numa_nodes", cpu_parts(graph, NodeKind::Numa)},
-               {"core_groups", cpu_parts(graph, NodeKind::CoreGroup)},
-               {"gpus", devices(report, NodeKind::Gpu)},
-               {"nics", devices(report, NodeKind::Nic)},
-               {"matrix", matrices_json(report)},
-               {"links", links_json(graph)},
-               {"nearest_nics", nearest_json(report)},
-               {"findings", findings_json(report)}};
-  if (report.rings) json["rings"] = rings_json(report);
-  // The graph as the library writes it, so that the report can be read back: its last member, and its only nested text.
-  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
-  text.resize(text.size() - 2);  // the closing "\n}"
-  return text + ",\n  \"graph\": " + to_json(graph) + "}\n";
+  JsonWriter json;
+  json.begin_object(Layout::Lines);
+  json.member("schema", 1);
+  json.member("name", graph.name);
+  json.member("hosts", graph.hosts());
+  json.member("fingerprint", fingerprint(graph));
+  write_cpu_parts(json, "packages", graph, NodeKind::Package);
+  json.member("cores", cores);
+  json.member("pus", pus);
+  write_cpu_parts(json, "numa_nodes", graph, NodeKind::Numa);
+  write_cpu_parts(json, "core_groups", graph, NodeKind::CoreGroup);
+  write_devices(json, "gpus", report, NodeKind::Gpu);
+  write_devices(json, "nics", report, NodeKind::Nic);
+  write_matrices(json, report.matrices);
+  write_links(json, graph);
+  write_nearest(json, report);
+  write_findings(json, report);
+  if (report.rings) write_rings(json, report);
+  // The graph as the library writes it, so that the report can be read back.
+  json.key("graph");
+  json.raw(to_json(graph));
+  json.end_object();
+  return std::move(json).text();
 }
 
 }  // namespace weft::topo_probe

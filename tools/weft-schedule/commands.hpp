@@ -1,12 +1,13 @@
-// The subcommands of weft-schedule, one file each, and what several of them need.
+// The subcommands of weft-schedule, one file each, and what several of them need. Each gives the exit code, or what is
+// wrong with its input.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tools/weft-schedule/arguments.hpp"
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
 #include "weft/schedule_builder.hpp"
@@ -14,22 +15,15 @@
 
 namespace weft::schedule_tool {
 
-// What runs once the arguments are known: the exit code, or the one line that says what is wrong with the input.
-using Action = std::function<Result<int>()>;
 inline constexpr int kFine = 0;
 inline constexpr int kProofFailed = 1;
 inline constexpr int kBadInput = 2;
 
-struct Command {
-  CLI::App* arguments = nullptr;
-  Action action;
-};
-
-Command add_list(CLI::App& app);
-Command add_show(CLI::App& app);
-Command add_verify(CLI::App& app);
-Command add_simulate(CLI::App& app);
-Command add_explain(CLI::App& app);
+Result<int> list(const ListArguments& arguments);
+Result<int> show(const ShowArguments& arguments);
+Result<int> verify(const VerifyArguments& arguments);
+Result<int> simulate(const SimulateArguments& arguments);
+Result<int> explain(const ExplainArguments& arguments);
 
 // "all_reduce/ring". NotFound lists what is known.
 Result<const Algorithm*> algorithm_named(std::string_view text);
@@ -42,15 +36,6 @@ Status check_channels(int channels);
 // Replicas for so many channels in all; 0: the algorithm's own number. InvalidArgument if that cannot be.
 Result<int> replicas_for(const Algorithm& algorithm, int channels);
 
-// --model, --topology, --ranks and --ranks-per-host: where ranks run.
-struct MachineArguments {
-  std::string model;
-  std::string topology;
-  int ranks = 0;
-  int ranks_per_host = 0;
-
-  void add_to(CLI::App& app);
-};
 struct Machine {
   topology::Graph graph;
   std::vector<int> placement;
@@ -60,7 +45,8 @@ Result<Machine> make_machine(const MachineArguments& arguments);
 
 // At most 256 MiB.
 Result<std::string> read_file(const std::string& path);
-// Writes to the file, or to standard output if `path` is empty.
-Status write_output(const std::string& path, std::string_view text);
+// Writes to the file, or to standard output without one.
+Status write_output(const std::optional<std::string>& path, std::string_view text);
+Status write_output(std::string_view text);
 
 }  // namespace weft::schedule_tool

@@ -1,11 +1,7 @@
 // What several subcommands need: algorithms by name, the machine, files.
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
-
+#include "base/output.hpp"
 #include "tools/weft-schedule/commands.hpp"
 #include "topology/read_file.hpp"
 
@@ -19,8 +15,8 @@ constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
 Status invalid(std::string message) { return Status(Code::InvalidArgument, std::move(message)); }
 
 Result<topology::Graph> read_graph(const MachineArguments& arguments) {
-  if (!arguments.model.empty()) return topology::model(arguments.model);
-  if (!arguments.topology.empty()) return topology::load(arguments.topology);
+  if (arguments.model) return topology::model(*arguments.model);
+  if (arguments.topology) return topology::load(*arguments.topology);
   return topology::probe();
 }
 
@@ -74,15 +70,6 @@ Result<int> replicas_for(const Algorithm& algorithm, int channels) {
                              algorithm.replicable ? " or a multiple of it" : " only", channels));
 }
 
-void MachineArguments::add_to(CLI::App& app) {
-  CLI::Option* model_option = app.add_option(
-      "--model", model, "A machine by name or line, as in dgx-h100 or \"hosts:2 gpu:8 nvswitch:450 nic:8 ndr\"");
-  app.add_option("--topology", topology, "A machine from a file: Weft's JSON or hwloc XML")->excludes(model_option);
-  app.add_option("--ranks", ranks, "Number of ranks, one per GPU where the machine has any")->required();
-  app.add_option("--ranks-per-host", ranks_per_host, "Ranks on each host in turn; 0 spreads them evenly");
-  app.footer("Without --model and --topology the machine that this runs on is probed.");
-}
-
 Result<Machine> make_machine(const MachineArguments& arguments) {
   if (arguments.ranks < 1 || arguments.ranks > kMaxToolRanks)
     return invalid(fmt::format("--ranks {} is not from 1 to {}", arguments.ranks, kMaxToolRanks));
@@ -95,16 +82,10 @@ Result<Machine> make_machine(const MachineArguments& arguments) {
 
 Result<std::string> read_file(const std::string& path) { return topology::read_file(path, kMaxFileBytes); }
 
-Status write_output(const std::string& path, std::string_view text) {
-  if (path.empty()) {
-    std::cout << text << std::flush;
-    return std::cout ? Status() : Status(Code::SystemError, "cannot write to standard output");
-  }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return Status(Code::SystemError, fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
-  return Status();
+Status write_output(const std::optional<std::string>& path, std::string_view text) {
+  return path ? base::write_file(*path, text) : write_output(text);
 }
+
+Status write_output(std::string_view text) { return base::write_stdout(text); }
 
 }  // namespace weft::schedule_tool

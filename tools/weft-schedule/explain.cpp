@@ -1,29 +1,15 @@
 // weft-schedule explain: which algorithm would run, what it would cost, and why not another.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "algorithms/export.hpp"
 #include "algorithms/selector.hpp"
+#include "base/message_sizes.hpp"
 #include "tools/weft-schedule/commands.hpp"
 
 namespace weft::schedule_tool {
 namespace {
 
-struct Arguments {
-  std::string collective;
-  MachineArguments machine;
-  std::string bytes;
-  std::string dtype = "float32";
-  std::string op = "sum";
-  int root = 0;
-  int channels = 0;
-  std::string overrides;
-  std::string table;
-  bool json = false;
-};
-
-Result<Request> make_request(const Arguments& arguments) {
+Result<Request> make_request(const ExplainArguments& arguments) {
   Request request;
   WEFT_TRY_ASSIGN(request.collective, collective_named(arguments.collective));
   const std::optional<DataType> dtype = parse_data_type(arguments.dtype);
@@ -39,7 +25,7 @@ Result<Request> make_request(const Arguments& arguments) {
   if (arguments.root < 0 || arguments.root >= arguments.machine.ranks)
     return Status(Code::InvalidArgument,
                   fmt::format("root {} is not one of the {} ranks", arguments.root, arguments.machine.ranks));
-  WEFT_TRY_ASSIGN(const std::uint64_t bytes, algorithms::parse_bytes(arguments.bytes));
+  WEFT_TRY_ASSIGN(const std::uint64_t bytes, base::parse_bytes(arguments.bytes));
   request.dtype = *dtype;
   request.op = *op;
   request.root = arguments.root;
@@ -47,44 +33,25 @@ Result<Request> make_request(const Arguments& arguments) {
   return request;
 }
 
-Result<int> run(const Arguments& arguments) {
+}  // namespace
+
+Result<int> explain(const ExplainArguments& arguments) {
   WEFT_TRY(check_channels(arguments.channels));
   WEFT_TRY_ASSIGN(Machine machine, make_machine(arguments.machine));
   WEFT_TRY_ASSIGN(const Request request, make_request(arguments));
   WEFT_TRY_ASSIGN(algorithms::Overrides overrides, algorithms::Overrides::parse(arguments.overrides));
   overrides.channels = arguments.channels;
   algorithms::MeasuredTable table;
-  if (!arguments.table.empty()) {
-    WEFT_TRY_ASSIGN(const std::string text, read_file(arguments.table));
+  if (arguments.table) {
+    WEFT_TRY_ASSIGN(const std::string text, read_file(*arguments.table));
     WEFT_TRY_ASSIGN(table, algorithms::MeasuredTable::from_json(text));
   }
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
                   algorithms::CostModel::create(machine.group, std::move(machine.graph), std::move(machine.placement)));
   WEFT_TRY_ASSIGN(const Choice choice,
-                  algorithms::choose(request, overrides, arguments.table.empty() ? nullptr : &table, model));
-  WEFT_TRY(write_output("", arguments.json ? algorithms::to_json(choice) : choice.to_string()));
+                  algorithms::choose(request, overrides, arguments.table ? &table : nullptr, model));
+  WEFT_TRY(write_output(arguments.json ? algorithms::to_json(choice) : choice.to_string()));
   return kFine;
-}
-
-}  // namespace
-
-Command add_explain(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* explain = app.add_subcommand("explain", "Says which algorithm would run, what it would cost, and why");
-  explain->add_option("COLLECTIVE", arguments->collective, "The collective, as in all_reduce")->required();
-  arguments->machine.add_to(*explain);
-  explain->add_option("--bytes", arguments->bytes, "Size of the message as nccl-tests counts it, as in 64M")
-      ->required();
-  explain->add_option("--dtype", arguments->dtype, "Element type")->capture_default_str();
-  explain->add_option("--op", arguments->op, "Reduction operator")->capture_default_str();
-  explain->add_option("--root", arguments->root, "Root of broadcast, reduce, gather and scatter")
-      ->capture_default_str();
-  explain->add_option("--channels", arguments->channels, "As WEFT_CHANNELS: channels of every call; 0: chosen");
-  explain->add_option("--algorithms", arguments->overrides,
-                      "As WEFT_ALGORITHMS: \"all_reduce:0-4k:direct;all_reduce:4k-:ring@2\"");
-  explain->add_option("--table", arguments->table, "A measured table (JSON)");
-  explain->add_flag("--json", arguments->json, "As JSON");
-  return {explain, [arguments] { return run(*arguments); }};
 }
 
 }  // namespace weft::schedule_tool

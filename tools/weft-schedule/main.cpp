@@ -1,48 +1,40 @@
 // weft-schedule: lists, shows, proves, simulates and exports collective schedules, and explains which one would run.
-#include <fmt/format.h>
+#include <csignal>
 
-#include <algorithm>
-#include <cstdio>
-#include <iterator>
-#include <string>
-
+#include "base/output.hpp"
 #include "tools/weft-schedule/commands.hpp"
-#include "weft/version.hpp"
 
+namespace weft::schedule_tool {
 namespace {
 
-int fail(std::string message) {
-  while (!message.empty() && message.back() == '\n') message.pop_back();
-  fmt::print(stderr, "weft-schedule: {}\n", message);
-  return weft::schedule_tool::kBadInput;
+struct Run {
+  Result<int> operator()(const ListArguments& arguments) const { return list(arguments); }
+  Result<int> operator()(const ShowArguments& arguments) const { return show(arguments); }
+  Result<int> operator()(const VerifyArguments& arguments) const { return verify(arguments); }
+  Result<int> operator()(const SimulateArguments& arguments) const { return simulate(arguments); }
+  Result<int> operator()(const ExplainArguments& arguments) const { return explain(arguments); }
+};
+
+int fail(std::string_view message) {
+  base::complain("weft-schedule", message);
+  return kBadInput;
+}
+
+int run(int argc, char** argv) {
+  const Parsed parsed = parse(argc, argv);
+  if (parsed.wrong) return fail(parsed.text);
+  if (!parsed.arguments) {
+    const Status told = base::write_stdout(parsed.text);
+    return told.ok() ? kFine : fail(told.message());
+  }
+  const Result<int> code = std::visit(Run(), *parsed.arguments);
+  return code ? *code : fail(code.error().message());
 }
 
 }  // namespace
+}  // namespace weft::schedule_tool
 
 int main(int argc, char** argv) {
-  using namespace weft::schedule_tool;
-  CLI::App app(
-      "Lists, shows, proves, simulates and exports Weft's collective schedules, and explains which one would run.\n"
-      "ALGO is COLLECTIVE/NAME, as in all_reduce/ring. Sizes are powers of 1024: 8, 4k, 64M, 1G.\n"
-      "Exit codes: 0 fine, 1 a proof failed, 2 usage or bad input.",
-      "weft-schedule");
-  app.set_version_flag("--version", std::string(weft::version()));
-  app.set_help_all_flag("--help-all", "Help of all subcommands");
-  app.require_subcommand(1);
-  const Command commands[] = {add_list(app), add_show(app), add_verify(app), add_simulate(app), add_explain(app)};
-  const auto is_named = [&](const Command& command) { return command.arguments->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && std::none_of(std::begin(commands), std::end(commands), is_named))
-    return fail(fmt::format("there is no subcommand \"{}\"; see weft-schedule --help", argv[1]));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return fail(std::string(error.what()) + "; see weft-schedule --help");
-  }
-  for (const Command& command : commands) {
-    if (!command.arguments->parsed()) continue;
-    const weft::Result<int> code = command.action();
-    return code ? *code : fail(code.error().to_string());
-  }
-  return kBadInput;
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write
+  return weft::schedule_tool::run(argc, argv);
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -16,13 +15,6 @@
 
 namespace weft::schedule_tool {
 namespace {
-
-struct Arguments {
-  CaseArguments cases;
-  bool all = false;
-  std::string from;
-  int jobs = 2;
-};
 
 constexpr int kMaxJobs = 64;
 constexpr std::size_t kFailuresShown = 20;
@@ -66,7 +58,7 @@ std::string failures_text(const std::vector<std::pair<std::size_t, std::string>>
   return text;
 }
 
-Result<int> prove_cases(const Arguments& arguments) {
+Result<int> prove_cases(const VerifyArguments& arguments) {
   if (arguments.jobs < 1 || arguments.jobs > kMaxJobs)
     return Status(Code::InvalidArgument, fmt::format("--jobs {} is not from 1 to {}", arguments.jobs, kMaxJobs));
   WEFT_TRY_ASSIGN(const std::vector<Case> cases, list_cases(arguments.cases));
@@ -80,10 +72,10 @@ Result<int> prove_cases(const Arguments& arguments) {
   if (tally.proved == 0 && tally.failures.empty())
     return Status(Code::InvalidArgument, "nothing to prove: no algorithm serves these ranks, roots and channels");
   std::sort(tally.failures.begin(), tally.failures.end());
-  WEFT_TRY(write_output(
-      "", failures_text(tally.failures) + fmt::format("{} schedules proved, {} failed, {} not supported, in {:.1f} s\n",
-                                                      tally.proved.load(), tally.failures.size(),
-                                                      tally.unsupported.load(), taken.count())));
+  WEFT_TRY(
+      write_output(failures_text(tally.failures) +
+                   fmt::format("{} schedules proved, {} failed, {} not supported, in {:.1f} s\n", tally.proved.load(),
+                               tally.failures.size(), tally.unsupported.load(), taken.count())));
   return tally.failures.empty() ? kFine : kProofFailed;
 }
 
@@ -93,35 +85,17 @@ Result<int> prove_file(const std::string& path) {
   const Status status = algorithms::verify(schedule);
   const std::string name =
       fmt::format("{}/{} on {} ranks", to_string(schedule.collective), schedule.algorithm, schedule.size);
-  WEFT_TRY(write_output(
-      "", status.ok() ? fmt::format("{}: proved\n", name) : fmt::format("FAILED {}: {}\n", name, status.message())));
+  WEFT_TRY(write_output(status.ok() ? fmt::format("{}: proved\n", name)
+                                    : fmt::format("FAILED {}: {}\n", name, status.message())));
   return status.ok() ? kFine : kProofFailed;
-}
-
-Result<int> run(const Arguments& arguments) {
-  const int given =
-      (arguments.cases.algorithm.empty() ? 0 : 1) + (arguments.all ? 1 : 0) + (arguments.from.empty() ? 0 : 1);
-  if (given != 1) return Status(Code::InvalidArgument, "verify needs one of ALGO, --all and --from FILE");
-  return arguments.from.empty() ? prove_cases(arguments) : prove_file(arguments.from);
 }
 
 }  // namespace
 
-Command add_verify(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
-  CaseArguments& cases = arguments->cases;
-  CLI::App* verify = app.add_subcommand("verify", "Proves schedules, in place and out of place");
-  verify->add_option("ALGO", cases.algorithm, "The algorithm, as in all_reduce/ring");
-  verify->add_flag("--all", arguments->all, "All algorithms");
-  verify->add_option("--from", arguments->from, "A schedule from a JSON file, as show --format json writes it");
-  verify->add_option("--ranks", cases.ranks, "Numbers of ranks, as in 1-32,127,257")->capture_default_str();
-  verify->add_option("--roots", cases.roots, "all, or root ranks as in 0-3")->capture_default_str();
-  verify->add_option("--channels", cases.channels,
-                     "Numbers of channels, as in 1,2,4; those an algorithm cannot have are skipped. Default: its own");
-  verify->add_option("--ranks-per-host", cases.ranks_per_host,
-                     "Spread the ranks over hosts, so many on each, as in 1-4. Default: one host");
-  verify->add_option("--jobs", arguments->jobs, "Threads")->capture_default_str();
-  return {verify, [arguments] { return run(*arguments); }};
+Result<int> verify(const VerifyArguments& arguments) {
+  const int given = (arguments.cases.algorithm ? 1 : 0) + (arguments.all ? 1 : 0) + (arguments.from ? 1 : 0);
+  if (given != 1) return Status(Code::InvalidArgument, "verify needs one of ALGO, --all and --from FILE");
+  return arguments.from ? prove_file(*arguments.from) : prove_cases(arguments);
 }
 
 }  // namespace weft::schedule_tool

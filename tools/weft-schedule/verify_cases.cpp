@@ -77,18 +77,18 @@ std::string Case::to_string() const {
 
 Result<std::vector<Case>> list_cases(const CaseArguments& arguments) {
   std::vector<const Algorithm*> algorithms(all_algorithms().begin(), all_algorithms().end());
-  if (!arguments.algorithm.empty()) {
-    WEFT_TRY_ASSIGN(const Algorithm* algorithm, algorithm_named(arguments.algorithm));
+  if (arguments.algorithm) {
+    WEFT_TRY_ASSIGN(const Algorithm* algorithm, algorithm_named(*arguments.algorithm));
     algorithms = {algorithm};
   }
   WEFT_TRY_ASSIGN(const std::vector<int> ranks, parse_numbers("--ranks", arguments.ranks, 1, kMaxProvedRanks));
   std::vector<int> channels = {0};
-  if (!arguments.channels.empty()) {
-    WEFT_TRY_ASSIGN(channels, parse_numbers("--channels", arguments.channels, 1, kMaxProvedChannels));
+  if (arguments.channels) {
+    WEFT_TRY_ASSIGN(channels, parse_numbers("--channels", *arguments.channels, 1, kMaxProvedChannels));
   }
   std::vector<int> per_host = {0};
-  if (!arguments.ranks_per_host.empty()) {
-    WEFT_TRY_ASSIGN(per_host, parse_numbers("--ranks-per-host", arguments.ranks_per_host, 1, kMaxProvedRanks));
+  if (arguments.ranks_per_host) {
+    WEFT_TRY_ASSIGN(per_host, parse_numbers("--ranks-per-host", *arguments.ranks_per_host, 1, kMaxProvedRanks));
   }
   std::vector<int> roots;
   const bool all_roots = arguments.roots == "all";

@@ -5,19 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/weft-schedule/arguments.hpp"
 #include "weft/group.hpp"
 #include "weft/schedule_builder.hpp"
 #include "weft/status.hpp"
 
 namespace weft::schedule_tool {
-
-struct CaseArguments {
-  std::string algorithm;  // empty: all
-  std::string ranks = "1-32";
-  std::string roots = "0";     // or "all"
-  std::string channels;        // empty: each algorithm's own
-  std::string ranks_per_host;  // empty: one host
-};
 
 struct Case {
   const Algorithm* algorithm = nullptr;

@@ -97,6 +97,9 @@ Result<Graph> from_hwloc_xml(std::string_view path) {
                   fmt::format("{}: was written by hwloc 3, which the hwloc {} here does not read; write it again "
                               "with lstopo of hwloc 2",
                               file, hwloc_get_api_version() >> 16));
+  // hwloc would say so itself, on standard error. (It adds the node that files of hwloc 1 may lack.)
+  if (head.find("<topology version=\"2") != std::string_view::npos && text.find("\"NUMANode\"") == std::string::npos)
+    return corrupt("has no NUMA node, without which hwloc does not read it; write it again with lstopo");
   WEFT_TRY_ASSIGN(const Topology topology, configured());
   hwloc_topology_set_flags(topology.get(), HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
