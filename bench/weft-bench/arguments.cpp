@@ -1,3 +1,4 @@
+// The only file of weft-bench that includes CLI11, which takes long to compile.
 #include "bench/weft-bench/arguments.hpp"
 
 #include <fmt/format.h>
@@ -7,23 +8,23 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "bench/weft-bench/sizes.hpp"
+#include "base/message_sizes.hpp"
 #include "weft/version.hpp"
 
 namespace weft::bench {
 namespace {
 
-constexpr int kUsageError = 2;
 constexpr int kMaxRanks = 4096;
+constexpr int kMaxChannels = 64;         // as everywhere in Weft
 constexpr int kBenchTimeoutMs = 60'000;  // a benchmark that waits longer has failed
 
 constexpr const char* kFooter = R"(
-Sizes follow nccl-tests: the whole buffer for all_gather, reduce_scatter, all_to_all, gather and scatter. time is the median over
+Sizes are bytes; k, M, G and T behind them mean 1024 bytes, its square and so on. They follow nccl-tests: the whole buffer for all_gather, reduce_scatter, all_to_all, gather and scatter. time is the median over
 batches of back-to-back calls, each batch counted as its slowest rank saw it; algbw = size / time; busbw = algbw scaled to what
 each rank's link carried (all_reduce: 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather, scatter: (n-1)/n).
 
 Ranks: -n starts them here; under mpirun, srun or torchrun leave -n out; with neither there is one rank.
-Exit status: 0 fine, 1 a wrong result or a failed run, 2 bad input.
+Exit status: 0 fine, 1 a wrong result or a failed run, 2 bad input, or output that cannot be written.
 
 Examples:
   weft-bench all_reduce -n 4
@@ -76,8 +77,8 @@ void unique(std::vector<T>& values) {
 }
 
 std::uint64_t bytes_of(const std::string& option, const std::string& text) {
-  const auto bytes = parse_bytes(text);
-  if (!bytes) throw CLI::ValidationError(fmt::format("{} \"{}\" is not a size such as 8, 4k, 64M or 1G", option, text));
+  const auto bytes = base::parse_bytes(text);
+  if (!bytes) throw CLI::ValidationError(fmt::format("{} {}", option, bytes.error().message()));
   return *bytes;
 }
 
@@ -118,7 +119,7 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
                  "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
                  "scatter, barrier, or all")
       ->required();
-  app.add_option("-b,--min-bytes", words.min_bytes, "Smallest size")->capture_default_str();
+  app.add_option("-b,--min-bytes", words.min_bytes, "Smallest size: 8, 4k, 64M, 1G")->capture_default_str();
   app.add_option("-e,--max-bytes", words.max_bytes, "Largest size")->capture_default_str();
   app.add_option("-f,--factor", arguments.factor, "From one size to the next")
       ->capture_default_str()
@@ -137,7 +138,8 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-n,--ranks", arguments.ranks, "Start that many ranks on this machine")
       ->check(CLI::Range(1, kMaxRanks));
   app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
-  app.add_option("--channels", arguments.channels, "0: chosen with the algorithm")->check(CLI::Range(0, 1024));
+  app.add_option("--channels", arguments.channels, "Of every call; 0: chosen with the algorithm")
+      ->check(CLI::Range(0, kMaxChannels));
   app.add_option("--transport", arguments.transports, "Allowed transports, comma-separated, best first: shm,ucx")
       ->delimiter(',');
   app.add_option("-i,--iterations", arguments.iterations, "Timed calls for each size; 0: as fit --time-budget")
@@ -159,6 +161,12 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       "--check,!--no-check", [&words](std::int64_t on) { words.no_check = on < 0; },
       "Compare every result element-wise (default)");
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
+}
+
+// An empty value is a mistake, as of an unset shell variable; without this it would count as not given.
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    option->check([](const std::string& value) { return value.empty() ? "is empty" : ""; }, "");
 }
 
 }  // namespace
@@ -188,16 +196,17 @@ Parsed parse(int argc, char** argv) {
   try {
     add_what(app, words, arguments);
     add_how(app, words, arguments);
+    refuse_empty_values(app);
     app.parse(argc, argv);
     convert(words, arguments);
   } catch (const CLI::CallForHelp&) {
-    return {std::nullopt, app.help(), 0};
+    return {std::nullopt, app.help(), false};
   } catch (const CLI::CallForVersion&) {
-    return {std::nullopt, fmt::format("weft-bench {}\n", version()), 0};
+    return {std::nullopt, fmt::format("weft-bench {}\n", version()), false};
   } catch (const CLI::ParseError& error) {
-    return {std::nullopt, fmt::format("weft-bench: {}; weft-bench --help tells more\n", error.what()), kUsageError};
+    return {std::nullopt, fmt::format("{}; see weft-bench --help", error.what()), true};
   }
-  return {std::move(arguments), "", 0};
+  return {std::move(arguments), "", false};
 }
 
 }  // namespace weft::bench

@@ -31,15 +31,15 @@ struct Arguments {
   int channels = 0;
   std::vector<std::string> transports;
   std::optional<int> timeout_s;
-  std::string json;
+  std::string json;  // empty: none
   bool check = true;
   bool pin = true;
 };
 
 struct Parsed {
-  std::optional<Arguments> arguments;  // empty: only `text` is to be shown
+  std::optional<Arguments> arguments;  // without: only `text` is to be told
   std::string text;                    // help, or what is wrong
-  int exit_code = 0;                   // 0 for help, 2 for bad input
+  bool wrong = false;
 };
 
 Parsed parse(int argc, char** argv);

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "bench/weft-bench/sizes.hpp"
+#include "base/message_sizes.hpp"
 
 namespace weft::bench {
 namespace {
@@ -27,7 +27,7 @@ Result<Buffer> Buffer::allocate(std::size_t capacity) {
   void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return Status(Code::ResourceExhausted, fmt::format("no memory for a buffer of {}: {}; choose a smaller --max-bytes",
-                                                       format_bytes(capacity), std::strerror(errno)));
+                                                       base::format_bytes(capacity), std::strerror(errno)));
   }
   return Buffer(static_cast<std::byte*>(memory), mapped);
 }

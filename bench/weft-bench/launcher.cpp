@@ -12,11 +12,12 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "base/output.hpp"
+#include "bench/weft-bench/exit.hpp"
 #include "bench/weft-bench/machine.hpp"
 
 namespace weft::bench {
@@ -107,20 +108,29 @@ class Children {
   std::vector<Child> children_;
 };
 
+// What all ranks of a run have in common.
+struct Job {
+  int ranks = 1;
+  int port = 0;
+  pid_t parent = -1;
+  std::vector<int> cores;  // by rank; empty: not pinned
+  std::string placement;   // in words
+  sigset_t mask = {};      // of signals, before the parent blocked some
+};
+
 // In the child, up to exec.
-[[noreturn]] void become_rank(int rank, const LaunchSettings& settings, const std::vector<int>& cores, int port,
-                              const std::string& placement, const sigset_t& mask, pid_t parent, char** argv) {
+[[noreturn]] void become_rank(int rank, const Job& job, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the parent was gone before prctl
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
-  if (!cores.empty()) pin_to(cores[static_cast<std::size_t>(rank)]);
+  if (getppid() != job.parent) _exit(1);  // the parent was gone before prctl
+  sigprocmask(SIG_SETMASK, &job.mask, nullptr);
+  if (!job.cores.empty()) pin_to(job.cores[static_cast<std::size_t>(rank)]);
   setenv("WEFT_RANK", std::to_string(rank).c_str(), 1);
-  setenv("WEFT_SIZE", std::to_string(settings.ranks).c_str(), 1);
-  setenv("WEFT_RENDEZVOUS", fmt::format("127.0.0.1:{}", port).c_str(), 1);
-  setenv("WEFT_JOB", fmt::format("weft-bench:{}", parent).c_str(), 1);
-  setenv(kPlacementVariable, placement.c_str(), 1);
+  setenv("WEFT_SIZE", std::to_string(job.ranks).c_str(), 1);
+  setenv("WEFT_RENDEZVOUS", fmt::format("127.0.0.1:{}", job.port).c_str(), 1);
+  setenv("WEFT_JOB", fmt::format("weft-bench:{}", job.parent).c_str(), 1);
+  setenv(kPlacementVariable, job.placement.c_str(), 1);
   execv("/proc/self/exe", argv);
-  fmt::print(stderr, "weft-bench: cannot start rank {}: {}\n", rank, std::strerror(errno));
+  base::complain("weft-bench", fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
   _exit(1);
 }
 
@@ -142,18 +152,20 @@ class Waiter {
 
  private:
   void ended(int rank, int status) {
-    const bool fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (fine || result_ != 0) return;
-    result_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    // Bad input of one rank may end another first, which then failed for want of its peer.
+    if (result_ == 1 && code == kBadInput) result_ = kBadInput;
+    if (code == 0 || result_ != 0) return;
+    result_ = code;
     if (WIFSIGNALED(status)) {
-      fmt::print(stderr, "weft-bench: rank {} was ended by signal {} ({})\n", rank, WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
+      base::complain("weft-bench", fmt::format("rank {} was ended by signal {} ({})", rank, WTERMSIG(status),
+                                               strsignal(WTERMSIG(status))));
     }
     end_at_ = Clock::now() + kGrace;
   }
 
   void interrupted(int signal) {
-    if (result_ == 0) fmt::print(stderr, "weft-bench: {}: ending the ranks\n", strsignal(signal));
+    if (result_ == 0) base::complain("weft-bench", fmt::format("{}: ending the ranks", strsignal(signal)));
     result_ = 128 + signal;
     end_at_ = Clock::now();
   }
@@ -175,26 +187,27 @@ class Waiter {
 }  // namespace
 
 Result<int> launch_local_ranks(const LaunchSettings& settings, char** argv) {
-  WEFT_TRY_ASSIGN(const int port, free_port());
-  auto cores = allowed_cores();
-  const bool pinned = settings.pin && static_cast<int>(cores.size()) >= settings.ranks;
-  const auto placement = pinned ? std::string("pinned, one rank a core")
-                                : fmt::format("not pinned: {} ranks on {} cores", settings.ranks, cores.size());
-  if (!pinned) cores.clear();
+  Job job;
+  job.ranks = settings.ranks;
+  job.parent = getpid();
+  job.cores = allowed_cores();
+  WEFT_TRY_ASSIGN(job.port, free_port());
+  const bool pinned = settings.pin && static_cast<int>(job.cores.size()) >= job.ranks;
+  job.placement =
+      pinned ? "pinned, one rank a core" : fmt::format("not pinned: {} ranks on {} cores", job.ranks, job.cores.size());
+  if (!pinned) job.cores.clear();
 
   const auto signals = awaited_signals();
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &signals, &before);
-  const auto parent = getpid();
+  sigprocmask(SIG_BLOCK, &signals, &job.mask);
   Children children;
-  for (int rank = 0; rank < settings.ranks; ++rank) {
+  for (int rank = 0; rank < job.ranks; ++rank) {
     const pid_t pid = fork();
     if (pid < 0) return system_error(fmt::format("cannot start rank {}", rank));
-    if (pid == 0) become_rank(rank, settings, cores, port, placement, before, parent, argv);
+    if (pid == 0) become_rank(rank, job, argv);
     children.add(pid);
   }
   const int result = Waiter(children).wait(signals);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+  sigprocmask(SIG_SETMASK, &job.mask, nullptr);
   return result;
 }
 

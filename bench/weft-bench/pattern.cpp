@@ -76,16 +76,15 @@ std::uint64_t Sequence::count_wrong(const std::byte* from, std::uint64_t first, 
 }
 
 Pattern::Pattern(DataType dtype, ReduceOp op, bool reducing, int ranks) {
+  const Reduction what{dtype, op, ranks};
   for (int rank = 0; rank < ranks; ++rank) {
-    auto values =
-        reducing
-            ? encoded(dtype, [&](std::uint64_t index) { return bench::contribution(dtype, op, ranks, rank, index); })
-            : random_elements(dtype, rank);
+    auto values = reducing ? encoded(dtype, [&](std::uint64_t index) { return bench::contribution(what, rank, index); })
+                           : random_elements(dtype, rank);
     contributions_.emplace_back(std::move(values), size_of(dtype));
   }
   if (!reducing) return;
-  contributions_.emplace_back(
-      encoded(dtype, [&](std::uint64_t index) { return bench::reduction(dtype, op, ranks, index); }), size_of(dtype));
+  contributions_.emplace_back(encoded(dtype, [&](std::uint64_t index) { return reduced(what, index); }),
+                              size_of(dtype));
 }
 
 std::string element_to_string(DataType dtype, const std::byte* element) {

@@ -40,21 +40,22 @@ class Table {
  public:
   Table(const Setting& setting, const Arguments& arguments);
 
+  // OK as long as all of it could be written. After an error nothing more is.
+  const Status& written() const { return written_; }
+
   void begin(Collective collective);
   void progress(std::string_view what, int done, int total);
   void row(const Measurement& measurement);
   void end(const std::vector<Measurement>& measurements);
 
  private:
+  void write(std::string_view text);
   void clear_progress();
+  Status written_;
   bool show_progress_;
   bool progress_shown_ = false;
 };
 
 std::string to_json(const Setting& setting, const std::vector<Measurement>& measurements);
-// Whether write_atomically may write there: nothing, or a regular file.
-bool is_replaceable(const std::string& path);
-// All or nothing: a reader never sees half a file.
-Status write_atomically(const std::string& path, std::string_view text);
 
 }  // namespace weft::bench

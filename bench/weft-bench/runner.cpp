@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 
+#include "base/output.hpp"
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/report.hpp"
+#include "bench/weft-bench/same_arguments.hpp"
 #include "bench/weft-bench/sizes.hpp"
 #include "bench/weft-bench/timing.hpp"
 #include "bench/weft-bench/workload.hpp"
@@ -55,31 +56,45 @@ class Runner {
   Runner(Communicator& communicator, const Arguments& arguments, Buffer in, Buffer out)
       : communicator_(communicator), arguments_(arguments), in_(std::move(in)), out_(std::move(out)) {}
 
-  Result<bool> run() {
+  Result<Summary> run() {
+    WEFT_TRY(agree_on_arguments(communicator_, arguments_));
     WEFT_TRY_ASSIGN(const auto setting, describe());
     const bool tells = communicator_.rank() == 0;
-    std::optional<Table> table;
-    if (tells) table.emplace(setting, arguments_);
+    if (tells) table_.emplace(setting, arguments_);
 
     const auto cases = all_cases(arguments_, communicator_.size());
     std::vector<Measurement> measurements;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
+    Summary summary;
+    for (std::size_t i = 0; i < cases.size() && summary.told.ok(); ++i) {
       const auto& what = cases[i];
-      if (tells && (i == 0 || cases[i - 1].call.collective != what.call.collective)) table->begin(what.call.collective);
-      if (tells) table->progress(describe(what), static_cast<int>(i) + 1, static_cast<int>(cases.size()));
+      if (tells && (i == 0 || cases[i - 1].call.collective != what.call.collective))
+        table_->begin(what.call.collective);
+      if (tells) table_->progress(describe(what), static_cast<int>(i) + 1, static_cast<int>(cases.size()));
       auto measured = measure(what);
       if (!measured) return std::move(measured).error().with_context(describe(what));
       measurements.push_back(std::move(measured).value());
-      if (tells) table->row(measurements.back());
+      summary.wrong += measurements.back().wrong;
+      if (tells) table_->row(measurements.back());
+      WEFT_TRY(agree_on_output(summary.told));
     }
-    if (tells) {
-      table->end(measurements);
-      if (!arguments_.json.empty()) WEFT_TRY(write_atomically(arguments_.json, to_json(setting, measurements)));
-    }
-    return std::all_of(measurements.begin(), measurements.end(), [](const Measurement& m) { return m.wrong == 0; });
+    if (!tells || !summary.told.ok()) return summary;
+    table_->end(measurements);
+    summary.told = table_->written();
+    if (!arguments_.json.empty() && summary.told.ok())
+      summary.told = base::write_file(arguments_.json, to_json(setting, measurements));
+    return summary;
   }
 
  private:
+  // Whether rank 0 could write its table: nobody goes on measuring what nobody will see.
+  Status agree_on_output(Status& told) {
+    if (table_) told = table_->written();
+    std::uint64_t failed = told.ok() ? 0 : 1;
+    WEFT_TRY(agree_on_sum(communicator_, std::span(&failed, 1)));
+    if (failed > 0 && told.ok()) told = Status(Code::SystemError, "rank 0 cannot write its output");
+    return {};
+  }
+
   Result<Setting> describe() {
     Setting setting;
     setting.machine = this_machine();
@@ -113,7 +128,7 @@ class Runner {
     measurement.algorithm = choice.winner().algorithm;
     measurement.channels = choice.winner().channels;
 
-    Workload workload(what, communicator_.rank(), communicator_.size(), pattern_of(what.call), in_, out_);
+    Workload workload(what, {communicator_.rank(), communicator_.size()}, pattern_of(what.call), {in_, out_});
     // Before the clock and after it: a plan that only works once would show.
     WEFT_TRY(checked_calls(what, workload, measurement));
     workload.clear();
@@ -133,8 +148,9 @@ class Runner {
       WEFT_TRY(communicator_.run(call));
       const auto verdict = workload.check(call);
       if (verdict.wrong > 0 && measurement.wrong == 0) {
-        fmt::print(stderr, "weft-bench: rank {}: {}, {}: {} wrong, the first: {}\n", communicator_.rank(),
-                   describe(what), what.in_place ? "in place" : "out of place", verdict.wrong, verdict.first_wrong);
+        base::complain("weft-bench",
+                       fmt::format("rank {}: {}, {}: {} wrong, the first: {}", communicator_.rank(), describe(what),
+                                   what.in_place ? "in place" : "out of place", verdict.wrong, verdict.first_wrong));
       }
       measurement.wrong += verdict.wrong;
     }
@@ -156,6 +172,7 @@ class Runner {
   const Arguments& arguments_;
   Buffer in_;
   Buffer out_;
+  std::optional<Table> table_;  // rank 0's
   std::optional<Pattern> pattern_;
   Operation pattern_call_;
 };
@@ -182,7 +199,14 @@ std::uint64_t memory_of_a_rank(const Arguments& arguments, int ranks) {
   return in + out;
 }
 
-Result<bool> run_benchmark(Communicator& communicator, const Arguments& arguments) {
+Status check_cases(const Arguments& arguments, int ranks) {
+  if (!all_cases(arguments, ranks).empty()) return {};
+  return Status(
+      Code::InvalidArgument,
+      "nothing to measure: no --op given can reduce a --dtype given (bit operators need integers, avg no bool)");
+}
+
+Result<Summary> run_benchmark(Communicator& communicator, const Arguments& arguments) {
   const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());
   WEFT_TRY_ASSIGN(auto in, Buffer::allocate(in_bytes));
   WEFT_TRY_ASSIGN(auto out, Buffer::allocate(out_bytes));

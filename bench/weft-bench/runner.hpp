@@ -1,15 +1,23 @@
 // One rank's part of the whole benchmark: every collective, type, op and size, checked and timed.
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 #include "bench/weft-bench/arguments.hpp"
 #include "weft/communicator.hpp"
 
 namespace weft::bench {
 
-// Collective. True if no result was wrong. Rank 0 prints the table and writes the JSON file.
-Result<bool> run_benchmark(Communicator& communicator, const Arguments& arguments);
+struct Summary {
+  std::uint64_t wrong = 0;  // elements, on all ranks
+  Status told;  // on rank 0: why the table or the file could not be written; on the others: that it could not
+};
+// Collective. Rank 0 prints the table and writes the JSON file; if it cannot, all ranks stop. InvalidArgument if the
+// ranks were given different arguments.
+Result<Summary> run_benchmark(Communicator& communicator, const Arguments& arguments);
+
+// InvalidArgument if there would be nothing to measure.
+Status check_cases(const Arguments& arguments, int ranks);
 
 // The memory that the largest size of `arguments` takes on each of `ranks` ranks.
 std::uint64_t memory_of_a_rank(const Arguments& arguments, int ranks);

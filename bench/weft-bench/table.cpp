@@ -2,37 +2,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "base/message_sizes.hpp"
+#include "base/output.hpp"
 #include "bench/weft-bench/report.hpp"
-#include "bench/weft-bench/sizes.hpp"
 #include "weft/version.hpp"
 
 namespace weft::bench {
 namespace {
 
 constexpr std::size_t kMaxPlaces = 16;  // ranks whose place is printed
-
-// Which share of the size each rank's link carries, as nccl-tests defines it.
-double bus_factor(Collective collective, int ranks) {
-  const double n = ranks;
-  switch (collective) {
-    case Collective::AllReduce:
-      return 2 * (n - 1) / n;
-    case Collective::AllGather:
-    case Collective::ReduceScatter:
-    case Collective::AllToAll:
-    case Collective::Gather:
-    case Collective::Scatter:
-      return (n - 1) / n;
-    case Collective::Broadcast:
-    case Collective::Reduce:
-      return 1;
-    case Collective::Barrier:
-      return 0;
-  }
-  return 0;
-}
 
 std::string root_name(const Case& what) {
   if (!has_root(what.call.collective)) return "-";
@@ -45,9 +23,9 @@ std::string figure(double value) {
 }
 
 template <typename... Columns>
-void print_line(Columns&&... columns) {
-  fmt::print("{:>14} {:>12} {:>8} {:>6} {:>5} {:>5}  {:<24} {:<9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>7}\n",
-             std::forward<Columns>(columns)...);
+std::string line_of(Columns&&... columns) {
+  return fmt::format("{:>14} {:>12} {:>8} {:>6} {:>5} {:>5}  {:<24} {:<9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>7}\n",
+                     std::forward<Columns>(columns)...);
 }
 
 }  // namespace
@@ -57,47 +35,46 @@ double Measurement::algorithm_bandwidth_gbs() const {
 }
 
 double Measurement::bus_bandwidth_gbs() const {
-  return algorithm_bandwidth_gbs() * bus_factor(what.call.collective, ranks);
+  return algorithm_bandwidth_gbs() * base::bus_factor(what.call.collective, ranks);
 }
 
 Table::Table(const Setting& setting, const Arguments& arguments) : show_progress_(isatty(STDERR_FILENO) != 0) {
   const auto& machine = setting.machine;
-  fmt::print("# weft-bench {}: {} rank{}, started by {}\n", version(), setting.places.size(),
-             setting.places.size() == 1 ? "" : "s", setting.launcher);
-  fmt::print("# machine: {}, {}, {} cores, {:.1f} GiB, {}\n", machine.host, machine.cpu, machine.cores,
-             static_cast<double>(machine.memory_bytes) / (1 << 30), machine.kernel);
-  fmt::print("# placement: {}\n", setting.placement);
+  std::string head = fmt::format("# weft-bench {}: {} rank{}, started by {}\n", version(), setting.places.size(),
+                                 setting.places.size() == 1 ? "" : "s", setting.launcher);
+  head += fmt::format("# machine: {}, {}, {} cores, {:.1f} GiB, {}\n", machine.host, machine.cpu, machine.cores,
+                      static_cast<double>(machine.memory_bytes) / (1 << 30), machine.kernel);
+  head += fmt::format("# placement: {}\n", setting.placement);
   for (std::size_t rank = 0; rank < setting.places.size() && rank < kMaxPlaces; ++rank) {
     const auto& place = setting.places[rank];
-    fmt::print("#   rank {:>3}  host {}  pid {}  cpus {}\n", rank, place.host, place.pid, place.cpus);
+    head += fmt::format("#   rank {:>3}  host {}  pid {}  cpus {}\n", rank, place.host, place.pid, place.cpus);
   }
-  if (setting.places.size() > kMaxPlaces) fmt::print("#   ... and {} more\n", setting.places.size() - kMaxPlaces);
-  fmt::print("# sizes {} to {} by factor {}, warm-up {}, {}, {}\n", format_bytes(arguments.min_bytes),
-             format_bytes(arguments.max_bytes), arguments.factor, arguments.warmup,
-             arguments.iterations > 0 ? fmt::format("{} timed calls", arguments.iterations)
-                                      : fmt::format("{} s of timed calls", arguments.time_budget_s),
-             arguments.check ? "every result checked" : "results NOT checked");
+  if (setting.places.size() > kMaxPlaces)
+    head += fmt::format("#   ... and {} more\n", setting.places.size() - kMaxPlaces);
+  head += fmt::format("# sizes {} to {} by factor {}, warm-up {}, {}, {}\n", base::format_bytes(arguments.min_bytes),
+                      base::format_bytes(arguments.max_bytes), arguments.factor, arguments.warmup,
+                      arguments.iterations > 0 ? fmt::format("{} timed calls", arguments.iterations)
+                                               : fmt::format("{} s of timed calls", arguments.time_budget_s),
+                      arguments.check ? "every result checked" : "results NOT checked");
+  write(head);
 }
 
 void Table::begin(Collective collective) {
   clear_progress();
-  fmt::print("#\n# {}\n", to_string(collective));
-  print_line("size(B)", "count", "type", "redop", "root", "place", "algorithm", "transport", "time(us)", "min(us)",
-             "p99(us)", "algbw", "busbw", "#wrong");
-  std::fflush(stdout);
+  write(fmt::format("#\n# {}\n", to_string(collective)) + line_of("size(B)", "count", "type", "redop", "root", "place",
+                                                                  "algorithm", "transport", "time(us)", "min(us)",
+                                                                  "p99(us)", "algbw", "busbw", "#wrong"));
 }
 
 void Table::progress(std::string_view what, int done, int total) {
   if (!show_progress_) return;
-  fmt::print(stderr, "\r\033[K[{}/{}] {}", done, total, what);
-  std::fflush(stderr);
+  base::write_stderr(fmt::format("\r\033[K[{}/{}] {}", done, total, what));
   progress_shown_ = true;
 }
 
 void Table::clear_progress() {
   if (!progress_shown_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  base::write_stderr("\r\033[K");
   progress_shown_ = false;
 }
 
@@ -105,16 +82,15 @@ void Table::row(const Measurement& measurement) {
   clear_progress();
   const auto& call = measurement.what.call;
   const bool barrier = call.collective == Collective::Barrier;
-  print_line(measurement.bytes, call.count, barrier ? "-" : to_string(call.dtype),
-             reduces(call.collective) ? to_string(call.op) : "-", root_name(measurement.what),
-             barrier                     ? "-"
-             : measurement.what.in_place ? "in"
-                                         : "out",
-             fmt::format("{}@{}", measurement.algorithm, measurement.channels), measurement.transport,
-             figure(measurement.time.median_us), figure(measurement.time.min_us), figure(measurement.time.p99_us),
-             figure(measurement.algorithm_bandwidth_gbs()), figure(measurement.bus_bandwidth_gbs()),
-             measurement.checked ? fmt::format("{}", measurement.wrong) : "N/A");
-  std::fflush(stdout);
+  write(line_of(measurement.bytes, call.count, barrier ? "-" : to_string(call.dtype),
+                reduces(call.collective) ? to_string(call.op) : "-", root_name(measurement.what),
+                barrier                     ? "-"
+                : measurement.what.in_place ? "in"
+                                            : "out",
+                fmt::format("{}@{}", measurement.algorithm, measurement.channels), measurement.transport,
+                figure(measurement.time.median_us), figure(measurement.time.min_us), figure(measurement.time.p99_us),
+                figure(measurement.algorithm_bandwidth_gbs()), figure(measurement.bus_bandwidth_gbs()),
+                measurement.checked ? fmt::format("{}", measurement.wrong) : "N/A"));
 }
 
 void Table::end(const std::vector<Measurement>& measurements) {
@@ -130,11 +106,13 @@ void Table::end(const std::vector<Measurement>& measurements) {
     bus_bandwidth += measurement.bus_bandwidth_gbs();
     ++moving;
   }
-  fmt::print("#\n# Out of bounds values : {}\n",
-             !checked ? "not checked" : fmt::format("{} {}", wrong, wrong == 0 ? "OK" : "FAILED"));
-  fmt::print("# Avg bus bandwidth    : {} GB/s over {} measurements\n", figure(moving > 0 ? bus_bandwidth / moving : 0),
-             moving);
-  std::fflush(stdout);
+  write(fmt::format("#\n# Out of bounds values : {}\n# Avg bus bandwidth    : {} GB/s over {} measurements\n",
+                    !checked ? "not checked" : fmt::format("{} {}", wrong, wrong == 0 ? "OK" : "FAILED"),
+                    figure(moving > 0 ? bus_bandwidth / moving : 0), moving));
+}
+
+void Table::write(std::string_view text) {
+  if (written_.ok()) written_ = base::write_stdout(text);
 }
 
 }  // namespace weft::bench

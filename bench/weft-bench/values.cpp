@@ -163,7 +163,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t salt) {
   return z;
 }
 
-std::int64_t contribution(DataType dtype, ReduceOp op, int ranks, int rank, std::uint64_t index) {
+std::int64_t contribution(const Reduction& what, int rank, std::uint64_t index) {
+  const auto [dtype, op, ranks] = what;
   if (dtype == DataType::Bool) return bool_value(op, ranks, rank, index);
   switch (op) {
     case ReduceOp::Sum:
@@ -180,11 +181,11 @@ std::int64_t contribution(DataType dtype, ReduceOp op, int ranks, int rank, std:
   }
 }
 
-std::int64_t reduction(DataType dtype, ReduceOp op, int ranks, std::uint64_t index) {
-  auto value = contribution(dtype, op, ranks, 0, index);
-  for (int rank = 1; rank < ranks; ++rank)
-    value = combine(dtype, op, value, contribution(dtype, op, ranks, rank, index));
-  return op == ReduceOp::Avg ? value / ranks : value;
+std::int64_t reduced(const Reduction& what, std::uint64_t index) {
+  auto value = contribution(what, 0, index);
+  for (int rank = 1; rank < what.ranks; ++rank)
+    value = combine(what.dtype, what.op, value, contribution(what, rank, index));
+  return what.op == ReduceOp::Avg ? value / what.ranks : value;
 }
 
 void encode(DataType dtype, std::int64_t number, std::byte* element) {

@@ -12,10 +12,15 @@ namespace weft::bench {
 // Same on all machines: SplitMix64 of the three.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t salt);
 
+struct Reduction {
+  DataType dtype = DataType::Float32;
+  ReduceOp op = ReduceOp::Sum;
+  int ranks = 1;
+};
 // What `rank` contributes at `index` (for Bool: 0 or 1).
-std::int64_t contribution(DataType dtype, ReduceOp op, int ranks, int rank, std::uint64_t index);
-// The reduction of all ranks' contributions at `index`.
-std::int64_t reduction(DataType dtype, ReduceOp op, int ranks, std::uint64_t index);
+std::int64_t contribution(const Reduction& what, int rank, std::uint64_t index);
+// All ranks' contributions at `index`, reduced.
+std::int64_t reduced(const Reduction& what, std::uint64_t index);
 
 // The number as an element of the type; exact for every number the two functions above give.
 void encode(DataType dtype, std::int64_t number, std::byte* element);

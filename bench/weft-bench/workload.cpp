@@ -32,23 +32,23 @@ Operation sized(Operation call, std::uint64_t bytes, int ranks) {
   return call;
 }
 
-Workload::Workload(const Case& what, int rank, int ranks, const Pattern& pattern, Buffer& in, Buffer& out)
-    : case_(what), rank_(rank), ranks_(ranks), pattern_(pattern), in_(in), out_(out) {
+Workload::Workload(const Case& what, Place place, const Pattern& pattern, Buffers buffers)
+    : case_(what), rank_(place.rank), ranks_(place.ranks), pattern_(pattern), buffers_(buffers) {
   // Roots differ in what they read and write, so the buffers serve any.
   std::uint64_t read = 0;
   std::uint64_t written = 0;
   std::vector<Operation> calls;
   const int first = case_.all_roots ? 0 : case_.call.root;
-  for (int root = first; root == first || (case_.all_roots && root < ranks); ++root) {
+  for (int root = first; root == first || (case_.all_roots && root < ranks_); ++root) {
     auto call = case_.call;
     call.root = root;
-    read = std::max(read, input_count(call, rank, ranks));
-    written = std::max(written, output_count(call, rank, ranks));
+    read = std::max(read, input_count(call, rank_, ranks_));
+    written = std::max(written, output_count(call, rank_, ranks_));
     calls.push_back(call);
   }
   const auto element = size_of(case_.call.dtype);
-  in_bytes_ = in_.place(case_.in_place ? 0 : read * element);
-  out_bytes_ = out_.place((case_.in_place ? std::max(read, written) : written) * element);
+  in_bytes_ = buffers_.in.place(case_.in_place ? 0 : read * element);
+  out_bytes_ = buffers_.out.place((case_.in_place ? std::max(read, written) : written) * element);
   for (const auto& call : calls) calls_.push_back(bound(call));
 }
 
@@ -121,7 +121,7 @@ Verdict Workload::check(const Operation& call) const {
   Verdict verdict;
   check_pieces(output(call), call.out, "output", verdict);
   if (!case_.in_place) check_pieces(input(call), call.in, "input, which may not be written,", verdict);
-  if (const auto broken = in_.broken_guards() + out_.broken_guards(); broken > 0) {
+  if (const auto broken = buffers_.in.broken_guards() + buffers_.out.broken_guards(); broken > 0) {
     if (verdict.wrong == 0)
       verdict.first_wrong = fmt::format("{} bytes before or after the buffers were written", broken);
     verdict.wrong += broken;

@@ -26,10 +26,19 @@ struct Verdict {
   std::string first_wrong;  // for people; empty if nothing is wrong
 };
 
+struct Place {
+  int rank = 0;
+  int ranks = 1;
+};
+struct Buffers {
+  Buffer& in;
+  Buffer& out;
+};
+
 class Workload {
  public:
-  // `in` and `out` are big enough for the case on any rank. The pattern and the buffers outlive the workload.
-  Workload(const Case& what, int rank, int ranks, const Pattern& pattern, Buffer& in, Buffer& out);
+  // The buffers are big enough for the case on any rank. The pattern and the buffers outlive the workload.
+  Workload(const Case& what, Place place, const Pattern& pattern, Buffers buffers);
 
   // The calls of this case with their buffers: one, or one for each root.
   const std::vector<Operation>& calls() const { return calls_; }
@@ -56,8 +65,7 @@ class Workload {
   int rank_;
   int ranks_;
   const Pattern& pattern_;
-  Buffer& in_;
-  Buffer& out_;
+  Buffers buffers_;
   std::span<std::byte> in_bytes_;   // empty in place
   std::span<std::byte> out_bytes_;  // in place: the one buffer of input and output
   std::vector<Operation> calls_;

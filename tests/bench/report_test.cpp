@@ -1,20 +1,12 @@
-// What weft-bench reports: bandwidths as nccl-tests defines them, the JSON's shape, and files that are whole or not
-// there.
+// What weft-bench reports: bandwidths as nccl-tests defines them, and the JSON's shape.
 #include "bench/weft-bench/report.hpp"
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "tests/support/process.hpp"
 
 namespace weft::bench {
 namespace {
-
-using test::TemporaryFolder;
 
 Measurement measurement(Collective collective, int ranks) {
   Measurement result;
@@ -69,30 +61,6 @@ TEST(Report, what_a_collective_has_not_is_null) {
   const auto json = nlohmann::json::parse(to_json({}, {measurement(Collective::AllGather, 2)}));
   EXPECT_TRUE(json.at("results").at(0).at("op").is_null());
   EXPECT_TRUE(json.at("results").at(0).at("root").is_null());
-}
-
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-TEST(Report, a_file_is_replaced_as_a_whole) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() + "/results.json";
-  ASSERT_TRUE(write_atomically(path, "first").ok());
-  ASSERT_TRUE(write_atomically(path, "second").ok());
-  EXPECT_EQ(content(path), "second");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);  // no temporary file is left
-}
-
-TEST(Report, a_file_that_cannot_be_written_is_an_error_that_names_it) {
-  const TemporaryFolder folder;
-  EXPECT_THAT(std::string(write_atomically(folder.path() + "/none/results.json", "text").message()),
-              ::testing::HasSubstr(folder.path() + "/none/results.json"));
-  EXPECT_EQ(write_atomically("/dev/null", "text").code(), Code::InvalidArgument);  // not replaced by a file
-  EXPECT_EQ(write_atomically(folder.path(), "text").code(), Code::InvalidArgument);
 }
 
 }  // namespace

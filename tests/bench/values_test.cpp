@@ -53,7 +53,7 @@ bool is_arithmetic(ReduceOp op) { return op == ReduceOp::Sum || op == ReduceOp::
 std::vector<double> contributions(DataType dtype, ReduceOp op, int ranks, std::uint64_t index) {
   std::vector<double> values;
   for (int rank = 0; rank < ranks; ++rank)
-    values.push_back(static_cast<double>(contribution(dtype, op, ranks, rank, index)));
+    values.push_back(static_cast<double>(contribution({dtype, op, ranks}, rank, index)));
   return values;
 }
 
@@ -68,7 +68,7 @@ void expect_exact_in_any_order(DataType dtype, ReduceOp op, int ranks, std::mt19
                                        << " ranks: " << result;
     }
     if (op == ReduceOp::Avg) result /= ranks;
-    ASSERT_EQ(result, static_cast<double>(reduction(dtype, op, ranks, index)))
+    ASSERT_EQ(result, static_cast<double>(reduced({dtype, op, ranks}, index)))
         << to_string(dtype) << " " << to_string(op) << ", " << ranks << " ranks, index " << index;
   }
 }
@@ -93,7 +93,7 @@ TEST(Values, encoding_keeps_every_number) {
     for (const auto op : {ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Min}) {
       for (std::uint64_t index = 0; index < 500; ++index) {
         std::array<std::byte, 8> element{};
-        const auto number = contribution(dtype, op, 4, 1, index);
+        const auto number = contribution({dtype, op, 4}, 1, index);
         encode(dtype, number, element.data());
         ASSERT_EQ(decode(dtype, element.data()), static_cast<double>(number)) << to_string(dtype);
       }
@@ -122,7 +122,7 @@ TEST(Values, a_reduction_differs_from_each_contribution) {
       for (int rank = 0; rank < 4; ++rank) {
         int differing = 0;
         for (std::uint64_t index = 0; index < 100; ++index) {
-          differing += contribution(dtype, op, 4, rank, index) != reduction(dtype, op, 4, index) ? 1 : 0;
+          differing += contribution({dtype, op, 4}, rank, index) != reduced({dtype, op, 4}, index) ? 1 : 0;
         }
         EXPECT_GT(differing, 5) << to_string(dtype) << " " << to_string(op) << " rank " << rank;
       }

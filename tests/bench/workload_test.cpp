@@ -27,7 +27,8 @@ class Ranks {
     }
     for (int rank = 0; rank < kRanks; ++rank) {
       const auto at = static_cast<std::size_t>(2 * rank);
-      workloads_.push_back(std::make_unique<Workload>(what, rank, kRanks, pattern_, buffers_[at], buffers_[at + 1]));
+      workloads_.push_back(
+          std::make_unique<Workload>(what, Place{rank, kRanks}, pattern_, Buffers{buffers_[at], buffers_[at + 1]}));
     }
   }
 

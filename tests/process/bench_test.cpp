@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -95,6 +97,88 @@ TEST(Bench, an_unwritable_result_file_is_refused_before_it_starts) {
   const auto outcome = run({program("weft-bench"), "all_reduce", "-n", "2", "--json", "/no/such/folder/results.json"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.output, HasSubstr("/no/such/folder/results.json"));
+}
+
+// Standard output to `path`, everything else to the outcome.
+Outcome run_into(const std::string& path, const std::string& arguments) {
+  return run({"sh", "-c", program("weft-bench") + " " + arguments + " 2>&1 >" + path});
+}
+
+TEST(Bench, a_table_that_cannot_be_written_stops_all_ranks) {
+  const std::string brief = "--min-bytes 8 --max-bytes 8 --time-budget 0.01";
+  for (const std::string ranks : {"", "-n 2 "}) {
+    const auto outcome = run_into("/dev/full", "all_reduce " + ranks + brief);
+    EXPECT_EQ(outcome.exit_code, 2) << ranks;
+    EXPECT_EQ(outcome.output, "weft-bench: cannot write to standard output: No space left on device\n") << ranks;
+  }
+  // At once: all sizes would take a minute.
+  EXPECT_LT(run_into("/dev/full", "all_reduce -n 2 --min-bytes 8 --max-bytes 8k --time-budget 5").seconds, 20);
+  for (const std::string arguments : {"--help", "--version"}) {
+    EXPECT_EQ(run_into("/dev/full", arguments).exit_code, 2) << arguments;
+  }
+  EXPECT_EQ(run({"sh", "-c", program("weft-bench") + " dance 2>/dev/full"}).exit_code, 2);
+}
+
+TEST(Bench, results_follow_a_symbolic_link) {
+  const TemporaryFolder folder;
+  const auto link = folder.path() + "/link.json";
+  std::filesystem::create_symlink("results.json", link);
+  const auto outcome =
+      run({program("weft-bench"), "all_reduce", "--max-bytes", "8", "--iterations", "1", "--json", link});
+  ASSERT_TRUE(outcome.succeeded()) << outcome.output;
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder.path() + "/results.json"));
+}
+
+TEST(Bench, nothing_to_measure_is_an_error) {
+  const auto outcome = run_bench(briefly({"all_reduce", "-n", "2", "--dtype", "float32", "--op", "bit_and"}));
+  EXPECT_EQ(outcome.process.exit_code, 2) << outcome.process.output;
+  EXPECT_THAT(outcome.process.output, HasSubstr("nothing to measure"));
+}
+
+TEST(Bench, what_no_communicator_can_be_made_of_is_bad_input) {
+  const TemporaryFolder folder;
+  const auto broken = folder.path() + "/topology.json";
+  std::ofstream(broken) << "{";
+  const auto corrupt = run_bench(briefly({"all_reduce", "-n", "2"}), {}, {{"WEFT_TOPOLOGY", broken}});
+  EXPECT_EQ(corrupt.process.exit_code, 2) << corrupt.process.output;
+  EXPECT_THAT(corrupt.process.output, HasSubstr("not JSON"));
+  const auto missing = run_bench(briefly({"all_reduce", "-n", "2"}), {}, {{"WEFT_TOPOLOGY", folder.path() + "/none"}});
+  EXPECT_EQ(missing.process.exit_code, 2) << missing.process.output;
+  const auto transport = run_bench(briefly({"all_reduce", "-n", "2", "--transport", "pigeon"}));
+  EXPECT_EQ(transport.process.exit_code, 2) << transport.process.output;
+  EXPECT_THAT(transport.process.output, HasSubstr("pigeon"));
+}
+
+// Two ranks that a launcher starts with arguments of their own.
+std::vector<Outcome> run_two(const std::string& first, const std::string& second) {
+  const Environment job = {{"WEFT_SIZE", "2"}, {"WEFT_RENDEZVOUS", "127.0.0.1:" + std::to_string(free_port())}};
+  std::vector<Process> ranks;
+  for (const auto& own : {first, second}) {
+    auto environment = job;
+    environment["WEFT_RANK"] = std::to_string(ranks.size());
+    ranks.push_back(Process::start({"sh", "-c", "exec " + program("weft-bench") + " all_reduce --max-bytes 8 " + own},
+                                   environment));
+  }
+  std::vector<Outcome> outcomes;
+  for (auto& rank : ranks) outcomes.push_back(rank.wait(60s));
+  return outcomes;
+}
+
+TEST(Bench, ranks_that_are_given_different_arguments_are_told_both) {
+  const std::vector<std::array<std::string, 3>> cases = {
+      {"--algorithm ring", "--algorithm direct", "rank 1 was given --algorithm direct, rank 0 ring"},
+      {"--channels 2", "", "rank 1 was given --channels 0, rank 0 2"},
+      {"", "--transport shm", "rank 1 was given --transport shm, rank 0 none"},
+      {"--iterations 3", "--iterations 4", "rank 1 was given --iterations 4, rank 0 3"},
+  };
+  for (const auto& [first, second, message] : cases) {
+    for (const auto& outcome : run_two(first, second)) {
+      EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+      EXPECT_THAT(outcome.output, HasSubstr(message));
+    }
+  }
+  for (const auto& outcome : run_two("--channels 2", "--channels 2 --no-pin")) EXPECT_EQ(outcome.exit_code, 0);
 }
 
 // The ranks that weft-bench started, by its own account: "#   rank   0  host h  pid 123  cpus 0".
