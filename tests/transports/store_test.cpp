@@ -94,6 +94,14 @@ TEST_P(StoreTest, a_timeout_names_the_key_and_who_waited) {
   EXPECT_THAT(std::string(result.error().message()), Not(HasSubstr("not connected")));
 }
 
+TEST_P(StoreTest, a_timeout_names_at_most_16_ranks_that_have_not_connected) {
+  auto stores = make_stores(GetParam(), 40, {0, 3});
+  const auto result = stores->at(0).get("never", 30);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_THAT(std::string(result.error().message()),
+              HasSubstr("1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 and 22 more"));
+}
+
 TEST_P(StoreTest, a_timeout_names_the_ranks_that_have_not_connected) {
   auto stores = make_stores(GetParam(), 6, {0, 1, 2, 4});
   for (const int waiting : {0, 4}) {
