@@ -1,3 +1,4 @@
+// The order of the passes, and the last step of all: from identities back to indices.
 #include "algorithms/assemble.hpp"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Sizes to simulate at, straight lines between them, and what a CostModel remembers.
 #include "algorithms/cost.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which chunk a span of a draft holds, and numbers for all places that a draft names.
 #include "algorithms/draft.hpp"
 
 #include "base/assert.hpp"

@@ -1,3 +1,4 @@
+// The table of trees, and walks over them that stay cheap where trees share parts.
 #include "algorithms/reduction_trees.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The order of the sources of a choice, and the words that say why.
 #include "algorithms/selector.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The event loop: programs of ranks and channels that post, take and wait.
 #include "algorithms/simulate.hpp"
 
 #include <fmt/format.h>

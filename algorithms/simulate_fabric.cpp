@@ -1,3 +1,4 @@
+// From a graph to resources: overheads, capacities and routes, with where each number comes from.
 #include "algorithms/simulate_fabric.hpp"
 
 #include <fmt/format.h>

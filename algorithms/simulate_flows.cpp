@@ -1,3 +1,4 @@
+// Max-min fair shares, computed anew for what an event touches; and queues, one message after another.
 #include "algorithms/simulate_flows.hpp"
 
 #include <algorithm>

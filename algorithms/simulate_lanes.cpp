@@ -1,3 +1,4 @@
+// Pairs sends with receives by counting them, lane by lane.
 #include "algorithms/simulate_lanes.hpp"
 
 #include <cstdint>

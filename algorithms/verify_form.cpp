@@ -1,3 +1,4 @@
+// Every check of a single step, and cells of memory as numbers.
 #include "algorithms/verify_form.hpp"
 
 #include <fmt/format.h>

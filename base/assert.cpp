@@ -1,3 +1,4 @@
+// The end of a process that broke its own rules.
 #include "base/assert.hpp"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// The table itself, and what is printed from it.
 #include "base/config.hpp"
 
 #include <fmt/format.h>

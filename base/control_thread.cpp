@@ -1,3 +1,4 @@
+// Signals are blocked before the thread starts, for it inherits the mask.
 #include "base/control_thread.hpp"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// A copy of environ, and look-ups in it.
 #include "base/environment.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The list of guarded sockets, and the handlers around a fork.
 #include "base/fork_guard.hpp"
 
 #include <fcntl.h>

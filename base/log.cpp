@@ -1,3 +1,4 @@
+// spdlog behind the Logger: nothing of it is seen in the header.
 #include "base/log.hpp"
 
 #include <spdlog/logger.h>

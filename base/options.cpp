@@ -1,3 +1,4 @@
+// Settings from the configuration; rank, size and meeting point from the launcher.
 #include "base/options.hpp"
 
 #include "base/config.hpp"

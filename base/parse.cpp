@@ -1,3 +1,4 @@
+// std::from_chars, and nothing left over.
 #include "base/parse.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// System calls for sockets, retried where interrupted, with their errors in words.
 #include "base/socket.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// Words for codes, and copies of errors.
 #include "weft/status.hpp"
 
 namespace weft {

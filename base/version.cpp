@@ -1,3 +1,4 @@
+// The version that the library was built as.
 #include "weft/version.hpp"
 
 namespace weft {

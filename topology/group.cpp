@@ -1,3 +1,4 @@
+// Double trees over an order of ranks, and a group that knows of one host only.
 #include "weft/group.hpp"
 
 #include <cstddef>

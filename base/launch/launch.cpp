@@ -1,3 +1,4 @@
+// One function for each launcher, tried in an order that puts what was set by hand first.
 #include "base/launch/launch.hpp"
 
 #include <fmt/format.h>

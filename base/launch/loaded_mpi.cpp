@@ -1,3 +1,4 @@
+// Goes through the names of the libraries that the process has loaded.
 #include "base/launch/loaded_mpi.hpp"
 
 #include <link.h>

@@ -1,3 +1,4 @@
+// Addresses that others may reach, a port that is free now, and the text that carries both.
 #include "base/launch/offer.hpp"
 
 #include <fmt/format.h>

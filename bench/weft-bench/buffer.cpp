@@ -1,3 +1,4 @@
+// Pages of their own for each buffer, and guards that are compared byte by byte.
 #include "bench/weft-bench/buffer.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// fork and exec for each rank, and a parent that waits for signals instead of being interrupted by them.
 #include "bench/weft-bench/launcher.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// What /proc, /sys and the scheduler say, and one all_gather of it.
 #include "bench/weft-bench/machine.hpp"
 
 #include <fmt/format.h>

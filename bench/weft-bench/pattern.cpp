@@ -1,3 +1,4 @@
+// Periods laid out twice, so that they are copied and compared in runs.
 #include "bench/weft-bench/pattern.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The results as JSON, schema 1 (docs/benchmarks.md): one line for each.
 #include "bench/weft-bench/report.hpp"
 
 #include "base/json_writer.hpp"

@@ -1,3 +1,4 @@
+// The list of cases, and for each: check, time, check again, agree.
 #include "bench/weft-bench/runner.hpp"
 
 #include <fmt/format.h>

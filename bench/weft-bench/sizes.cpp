@@ -1,3 +1,4 @@
+// A sweep that does not overflow.
 #include "bench/weft-bench/sizes.hpp"
 
 namespace weft::bench {

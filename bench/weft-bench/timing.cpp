@@ -1,3 +1,4 @@
+// How many calls make a batch, how many batches there are, and what is read off them.
 #include "bench/weft-bench/timing.hpp"
 
 #include <algorithm>

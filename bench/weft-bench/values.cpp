@@ -1,3 +1,4 @@
+// For each type and operator numbers small enough that no order of reduction rounds.
 #include "bench/weft-bench/values.hpp"
 
 #include <algorithm>

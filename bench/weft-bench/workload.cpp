@@ -1,3 +1,4 @@
+// What each collective reads and writes, in pieces of the pattern.
 #include "bench/weft-bench/workload.hpp"
 
 #include <fmt/format.h>

@@ -48,14 +48,22 @@ bool has_private_path(std::string_view line, std::string_view path) {
   return false;
 }
 
-// The first line is a comment; or the file belongs to the header that it includes first, which has the comment.
-bool says_what_it_is_for(const SourceFile& file) {
-  if (file.text.starts_with("//") || file.text.starts_with("/*")) return true;
+// There a .cpp may still leave the comment to the header that it includes first.
+constexpr std::string_view kHeadersSpeak[] = {"comm/", "transports/"};
+
+bool leaves_it_to_its_header(const SourceFile& file) {
+  const auto in_folder = [&](std::string_view folder) { return file.path.starts_with(folder); };
   const std::vector<Include> includes = includes_of(file);
-  if (!file.path.ends_with(".cpp") || includes.empty() || includes.front().line != 1) return false;
+  if (std::ranges::none_of(kHeadersSpeak, in_folder) || !file.path.ends_with(".cpp")) return false;
+  if (includes.empty() || includes.front().line != 1) return false;
   const std::string_view stem = std::string_view(file.path).substr(0, file.path.size() - 4);
   const std::string_view own = includes.front().name.substr(0, includes.front().name.rfind('.'));
   return stem.substr(stem.rfind('/') + 1) == own.substr(own.rfind('/') + 1);
+}
+
+// A reader may stop after the first lines of any file, and knows what it is for.
+bool says_what_it_is_for(const SourceFile& file) {
+  return file.text.starts_with("//") || file.text.starts_with("/*") || leaves_it_to_its_header(file);
 }
 
 void check_line(std::string_view line, bool source, const std::string& where, std::vector<std::string>& found) {
@@ -90,8 +98,7 @@ TEST(Tidy, every_file_of_the_tree_is_tidy) {
 
 TEST(TidyRules, accept_a_tidy_file) {
   EXPECT_TRUE(untidiness({"base/a.cpp", "// What a is for.\n#include \"base/a.hpp\"\n"}).empty());
-  EXPECT_TRUE(untidiness({"base/a.cpp", "#include \"base/a.hpp\"\n"}).empty());
-  EXPECT_TRUE(untidiness({"base/operation.cpp", "#include \"weft/operation.hpp\"\n"}).empty());
+  EXPECT_TRUE(untidiness({"comm/a.cpp", "#include \"comm/a.hpp\"\n"}).empty());
   EXPECT_TRUE(untidiness({"docs/a.md", "text with two blanks at its end  \n\tand a tab\n"}).empty());
 }
 
@@ -109,7 +116,7 @@ TEST(TidyRules, refuse_each_untidiness) {
       "#pragma once\n",
       "\n" + top,
       "#include <vector>\n",
-      "#include \"base/b.hpp\"\n",
+      "#include \"base/a.hpp\"\n",
   };
   for (const std::string& text : wrong) EXPECT_EQ(untidiness({"base/a.cpp", text}).size(), 1u) << text.substr(0, 80);
   EXPECT_EQ(untidiness({"base/a.hpp", "#include \"base/a.hpp\"\n"}).size(), 1u) << "a header must say it itself";

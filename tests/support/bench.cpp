@@ -1,3 +1,4 @@
+// Runs weft-bench with a result file of its own.
 #include "tests/support/bench.hpp"
 
 #include <fstream>

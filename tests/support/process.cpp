@@ -1,3 +1,4 @@
+// fork, exec and pidfds; output goes to memory, so that nobody waits for a reader.
 #include "tests/support/process.hpp"
 
 #include <arpa/inet.h>

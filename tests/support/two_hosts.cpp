@@ -1,3 +1,4 @@
+// The ip commands that make the namespaces, and wait until the link is up.
 #include "tests/support/two_hosts.hpp"
 
 #include <unistd.h>

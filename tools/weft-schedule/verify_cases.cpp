@@ -1,3 +1,4 @@
+// Lists of numbers as people write them, and their product.
 #include "tools/weft-schedule/verify_cases.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Steps, memory and lanes worked out anew, without any of the code that is judged.
 #include "tests/algorithms/support/execution.hpp"
 
 #include <fmt/format.h>

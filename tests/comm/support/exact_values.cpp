@@ -1,3 +1,4 @@
+// weft-bench's numbers where something is reduced, and who gets whose elements where not.
 #include "tests/comm/support/exact_values.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Runs one operation on one rank, in place or not, and complains of the first wrong element.
 #include "tests/comm/support/exercise.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// What the ranks of a job share, and a thread for each.
 #include "tests/comm/support/thread_ranks.hpp"
 
 #include <fmt/format.h>

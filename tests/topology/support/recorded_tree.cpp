@@ -1,3 +1,4 @@
+// Files as sysfs has them.
 #include "tests/topology/support/recorded_tree.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Packets that begin with their length, and the two sides of a fork.
 #include "tests/transports/support/process.hpp"
 
 #include <gtest/gtest.h>
