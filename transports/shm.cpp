@@ -7,10 +7,12 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "base/deadline.hpp"
 #include "base/file_descriptor.hpp"
 #include "transports/shm_address.hpp"
 #include "transports/shm_handshake.hpp"
@@ -31,12 +33,26 @@ class ShmWatch final : public PeerWatch {
   Status check() override {
     pollfd polled[] = {{answer_.process.get(), POLLIN, 0}, {answer_.socket.get(), POLLIN, 0}};  // -1 is skipped
     if (::poll(polled, 2, 0) <= 0) return {};
-    const char* what = polled[0].revents != 0 ? "has ended" : "closed its shared-memory transport";
+    const bool process_ended = polled[0].revents != 0;
+    if (!process_ended && may_be_ending()) return {};
+    const char* what = process_ended ? "has ended" : "closed its shared-memory transport";
     return {Code::PeerLost, fmt::format("rank {} (process {}) {}", rank_, pid_, what), rank_};
   }
 
  private:
+  // Of a process that dies the sockets are closed a moment before the pidfd tells.
+  static constexpr int kEndingMs = 200;
+
+  bool may_be_ending() {
+    if (!answer_.process) return false;
+    const std::lock_guard lock(mutex_);
+    if (!ended_by_) ended_by_ = base::Deadline::after_ms(kEndingMs);
+    return !ended_by_->passed();
+  }
+
   ShmAnswer answer_;
+  std::mutex mutex_;
+  std::optional<base::Deadline> ended_by_;  // from when the end of the socket was seen
   int rank_;
   pid_t pid_;
 };

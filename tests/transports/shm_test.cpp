@@ -174,6 +174,24 @@ TEST(Shm, a_killed_peer_is_lost_within_a_second_even_if_its_child_lives_on) {
   }
 }
 
+TEST(Shm, the_first_word_on_a_killed_peer_is_that_its_process_has_ended) {
+  for (int round = 0; round < 20; ++round) {
+    Process child([](Pipe& pipe) {
+      auto own = transport();
+      pipe.write(own->address());
+      ::pause();
+      return 0;
+    });
+    auto own = transport();
+    std::unique_ptr<Connection> connection;
+    auto end = open(*own, 1, 0, child.pipe().read(), 9, &connection);
+    child.kill();
+    Status failure;
+    ASSERT_TRUE(eventually([&] { return !(failure = end->failure()).ok(); }, 1'000));
+    ASSERT_NE(failure.message().find("has ended"), std::string_view::npos) << failure.to_string();
+  }
+}
+
 TEST(Shm, a_peer_killed_before_it_connected_is_told_by_connect) {
   Process child([](Pipe& pipe) {
     auto own = transport();
