@@ -24,8 +24,8 @@ std::set<std::string> shared_memory() {
   return names;
 }
 
-std::vector<Process> start_ranks(const std::string& collective, const std::string& count,
-                                 const std::string& transport) {
+std::vector<Process> start_ranks(const std::string& collective, const std::string& count, const std::string& transport,
+                                 const std::string& timeout = "60") {
   const auto rendezvous = "127.0.0.1:" + std::to_string(free_port());
   std::vector<Process> ranks;
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -33,7 +33,7 @@ std::vector<Process> start_ranks(const std::string& collective, const std::strin
                                                                                   {"WEFT_SIZE", std::to_string(kRanks)},
                                                                                   {"WEFT_RENDEZVOUS", rendezvous},
                                                                                   {"WEFT_TRANSPORTS", transport},
-                                                                                  {"WEFT_TIMEOUT", "60"}}));
+                                                                                  {"WEFT_TIMEOUT", timeout}}));
   }
   return ranks;
 }
@@ -77,6 +77,19 @@ TEST(LostRank, rank_0_may_be_the_one) {
     ASSERT_TRUE(outcome.in_time);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("failed: peer lost, peer 0: "));
+  }
+}
+
+// Its neighbours wait for it, and theirs for them; all must name the one that all the waiting is for.
+TEST(LostRank, a_stopped_rank_is_the_one_that_the_timeout_names) {
+  auto ranks = start_ranks("all_reduce", "1000", "shm", "2");
+  for (auto& rank : ranks) ASSERT_TRUE(rank.wait_for_output("running", 60s)) << rank.output();
+  ranks[kVictim].signal(SIGSTOP);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (rank == kVictim) continue;
+    const auto outcome = ranks[rank].wait(20s);
+    ASSERT_TRUE(outcome.in_time) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("failed: timeout, peer 2: ")) << "rank " << rank;
   }
 }
 
