@@ -25,6 +25,7 @@ class Deadline {
 
   // The nearer of this one and `timeout_ms` from now.
   Deadline at_most_ms(int timeout_ms) const { return Deadline(std::min(time_, after_ms(timeout_ms).time_)); }
+  Deadline later_by_ms(int more_ms) const { return Deadline(time_ + std::chrono::milliseconds(more_ms)); }
 
  private:
   explicit Deadline(Clock::time_point time) : time_(time) {}

@@ -1,179 +1,61 @@
 #include "comm/agreement.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <fstream>
-#include <set>
+
+#include "base/deadline.hpp"
+#include "comm/merge_agreement.hpp"
+#include "comm/publish.hpp"
 
 namespace weft::comm {
 namespace {
 
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
+constexpr const char* kFactsKey = "agree/facts";
+constexpr const char* kResultKey = "agree/result";
+std::string facts_key(int rank) { return fmt::format("agree/facts/{}", rank); }
+std::string view_key(int rank) { return fmt::format("agree/view/{}", rank); }
+
+// Rank 0 waits until the deadline for what the others bring; the others a little longer, for what it has to say then.
+constexpr int kVerdictMs = 1000;
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string host_name() {
-  char name[256] = {};
-  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
-  return name;
+Result<std::string> facts_text(const AgreementParts& parts) {
+  WEFT_TRY(parts.failure);
+  return to_json(own_facts(parts.options, parts.transports));
 }
 
-std::vector<int> own_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+Result<std::string> view_text(const AgreementParts& parts, const RankFacts& leader, bool leads) {
+  RankView view;
+  view.reaches_leader = reached(parts.transports, leader);
+  if (leads && parts.graph != nullptr) {
+    view.graph = topology::to_json(*parts.graph);
+  } else if (leads) {
+    WEFT_TRY_ASSIGN(const topology::Graph graph, own_graph(parts.options));
+    view.graph = topology::to_json(graph);
   }
-  return cpus;
+  return to_json(view);
 }
 
-Result<topology::Graph> own_graph(const Options& options) {
-  if (options.topology_file.empty()) return topology::probe();
-  if (options.topology_file.starts_with("model:"))
-    return topology::model(std::string_view(options.topology_file).substr(6));
-  return topology::load(options.topology_file);
+Result<std::string> facts_of_all(transports::Store& store, base::Deadline deadline) {
+  WEFT_TRY_ASSIGN(const auto facts, collect(store, facts_key, deadline));
+  return join_facts(facts);
 }
 
-std::string key(std::string_view what, int rank) { return fmt::format("agree/{}/{}", what, rank); }
-
-// What rank 0 publishes either holds, or is the reason why there is nothing: then all ranks fail with the same words.
-constexpr char kGood = '+';
-constexpr char kBad = '-';
-
-Status publish(transports::Store& store, std::string_view name, const Result<std::string>& value) {
-  if (value.has_value()) return store.set(name, kGood + *value);
-  WEFT_TRY(store.set(name, kBad + std::string(value.error().message())));
-  return value.error();
-}
-
-Result<std::string> published(transports::Store& store, std::string_view name, int timeout_ms) {
-  Result<std::string> value = store.get(name, timeout_ms);
-  if (!value.has_value()) return value;
-  if (value->empty()) return Status(Code::Corrupt, "rank 0 published nothing");
-  const std::string text = value->substr(1);
-  if (value->front() == kGood) return text;
-  return Status(Code::Unsupported, "rank 0 could not make the communicator: " + text);
-}
-
-// The first rank of each host, by host; and every rank's host.
-struct Hosts {
-  std::vector<int> leader;
-  std::vector<int> host_of;
-};
-
-Hosts hosts_of(const std::vector<RankFacts>& facts) {
-  Hosts hosts;
-  std::map<std::string, int> known;
-  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
-    const auto [entry, added] = known.try_emplace(facts[rank].host_id, static_cast<int>(hosts.leader.size()));
-    if (added) hosts.leader.push_back(static_cast<int>(rank));
-    hosts.host_of.push_back(entry->second);
-  }
-  return hosts;
-}
-
-Result<std::string> gather_facts(transports::Store& store, int timeout_ms) {
-  std::string all;
-  for (int rank = 0; rank < store.size(); ++rank) {
-    WEFT_TRY_ASSIGN(const std::string facts, store.get(key("facts", rank), timeout_ms));
-    all += fmt::format("{} ", facts.size()) + facts;
-    WEFT_TRY(store.remove(key("facts", rank)));
-  }
-  return all;
-}
-
-Result<std::vector<RankFacts>> parse_facts(std::string_view all) {
-  std::vector<RankFacts> facts;
-  while (!all.empty()) {
-    const std::size_t blank = all.find(' ');
-    std::size_t length = 0;
-    const auto parsed = std::from_chars(all.data(), all.data() + std::min(blank, all.size()), length);
-    if (blank == std::string_view::npos || parsed.ec != std::errc() || length > all.size() - blank - 1) {
-      return Status(Code::Corrupt, "the ranks' facts are cut short");
-    }
-    WEFT_TRY_ASSIGN(RankFacts one, rank_facts_from_json(all.substr(blank + 1, length)));
-    facts.push_back(std::move(one));
-    all.remove_prefix(blank + 1 + length);
-  }
-  return facts;
-}
-
-// A rank's second message: which transports reach its host's leader, and the host's graph if it leads.
-std::string reach_text(const std::vector<std::unique_ptr<transports::Transport>>& transports, const RankFacts& leader) {
-  std::string reached;
-  for (const auto& transport : transports) {
-    const auto address = leader.addresses.find(std::string(transport->name()));
-    if (address != leader.addresses.end() && transport->reaches(address->second))
-      reached += fmt::format("{} ", transport->name());
-  }
-  return reached;
-}
-
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t blank = std::min(text.find(' '), text.size());
-    if (blank > 0) words.emplace_back(text.substr(0, blank));
-    text.remove_prefix(std::min(text.size(), blank + 1));
-  }
-  return words;
-}
-
-bool more_ranks_than_cpus(const std::vector<RankFacts>& facts, const Hosts& hosts, int host) {
-  std::set<int> cpus;
-  std::size_t ranks = 0;
-  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
-    if (hosts.host_of[rank] != host) continue;
-    cpus.insert(facts[rank].cpus.begin(), facts[rank].cpus.end());
-    ++ranks;
-  }
-  return ranks > cpus.size();
-}
-
-Result<std::string> merge(transports::Store& store, const Options& options, const std::vector<RankFacts>& facts,
-                          const std::vector<std::string>& transport_names) {
-  Agreement agreement;
-  const Hosts hosts = hosts_of(facts);
-  for (int rank = 0; rank < store.size(); ++rank) {
-    const auto index = static_cast<std::size_t>(rank);
-    WEFT_TRY_ASSIGN(const std::string reached, store.get(key("reach", rank), options.timeout_ms));
-    agreement.ranks.push_back({hosts.host_of[index], facts[index].addresses, words(reached)});
-    WEFT_TRY(store.remove(key("reach", rank)));
-  }
-  std::vector<topology::Graph> graphs;
-  for (std::size_t host = 0; host < hosts.leader.size(); ++host) {
-    const int leader = hosts.leader[host];
-    WEFT_TRY_ASSIGN(const std::string text, published(store, key("graph", leader), options.timeout_ms));
-    WEFT_TRY_ASSIGN(topology::Graph graph, topology::from_json(text));
-    if (graph.hosts() != 1) {
-      return Status(Code::InvalidArgument,
-                    fmt::format("the topology of rank {} describes {} hosts; WEFT_TOPOLOGY must describe the one "
-                                "host that the rank runs on",
-                                leader, graph.hosts()));
-    }
-    graphs.push_back(std::move(graph));
-    agreement.hosts.push_back(facts[static_cast<std::size_t>(leader)].host_name);
-    agreement.oversubscribed.push_back(more_ranks_than_cpus(facts, hosts, static_cast<int>(host)));
-    WEFT_TRY(store.remove(key("graph", leader)));
-  }
-  if (graphs.size() == 1) {
-    agreement.graph = std::move(graphs.front());
-  } else {
-    WEFT_TRY_ASSIGN(agreement.graph, topology::merge(graphs));
-  }
-  agreement.transports = transport_names;
-  agreement.algorithms = options.algorithms;
-  agreement.channels = options.channels;
+Result<std::string> verdict(transports::Store& store, const std::vector<RankFacts>& facts, const AgreementParts& parts,
+                            base::Deadline deadline) {
+  WEFT_TRY_ASSIGN(const auto views, collect(store, view_key, deadline));
+  WEFT_TRY_ASSIGN(const Agreement agreement, merge(facts, views, parts));
   return to_json(agreement);
+}
+
+// A rank's own error names it; so all ranks, this one included, end with the same words.
+Result<std::string> of_rank(int rank, Result<std::string> text) {
+  if (!text.has_value()) return blamed_on(rank, text.error());
+  return text;
 }
 
 }  // namespace
@@ -181,14 +63,13 @@ Result<std::string> merge(transports::Store& store, const Options& options, cons
 std::string Agreement::transport(int a, int b) const {
   const AgreedRank& first = ranks[static_cast<std::size_t>(a)];
   const AgreedRank& second = ranks[static_cast<std::size_t>(b)];
-  const auto reaches = [](const AgreedRank& rank, const std::string& name) {
-    return std::find(rank.reaches_leader.begin(), rank.reaches_leader.end(), name) != rank.reaches_leader.end();
-  };
   for (const std::string& name : transports) {
     if (!first.addresses.contains(name) || !second.addresses.contains(name)) continue;
     // Within a host, what reached the leader from both sides; between hosts, what crosses hosts at all.
-    const bool crosses_hosts = name != "shm" && name != "local";
-    if (first.host == second.host ? reaches(first, name) && reaches(second, name) : crosses_hosts) return name;
+    const bool works = first.host == second.host
+                           ? contains(first.reaches_leader, name) && contains(second.reaches_leader, name)
+                           : contains(first.crosses_hosts, name) && contains(second.crosses_hosts, name);
+    if (works) return name;
   }
   return {};
 }
@@ -214,32 +95,25 @@ std::vector<int> place_on_cores(const Agreement& agreement) {
   return placement;
 }
 
-Result<Agreement> agree(transports::Store& store, const Options& options,
-                        const std::vector<std::unique_ptr<transports::Transport>>& transports,
-                        const topology::Graph* graph) {
-  RankFacts own{boot_id() + "/" + options.host_id, host_name(), own_cpus(), {}};
-  std::vector<std::string> names;
-  for (const auto& transport : transports) {
-    names.emplace_back(transport->name());
-    own.addresses.emplace(transport->name(), transport->address());
-  }
-  WEFT_TRY(store.set(key("facts", store.rank()), to_json(own)));
-  if (store.rank() == 0) WEFT_TRY(publish(store, "agree/facts", gather_facts(store, options.timeout_ms)));
-  WEFT_TRY_ASSIGN(const std::string all, published(store, "agree/facts", options.timeout_ms));
-  WEFT_TRY_ASSIGN(const std::vector<RankFacts> facts, parse_facts(all));
+// Two words of every rank and two answers of rank 0. An error is a word like any other: no rank turns away before it
+// has said all that others wait for.
+Result<Agreement> agree(transports::Store& store, const AgreementParts& parts) {
+  const int rank = store.rank();
+  const auto deadline = base::Deadline::after_ms(parts.options.timeout_ms);
+  const auto verdict_by = rank == 0 ? deadline : deadline.later_by_ms(kVerdictMs);
+
+  WEFT_TRY(publish(store, facts_key(rank), of_rank(rank, facts_text(parts))));
+  if (rank == 0) WEFT_TRY(publish(store, kFactsKey, of_rank(rank, facts_of_all(store, deadline))));
+  WEFT_TRY_ASSIGN(const std::string all, published(store, kFactsKey, verdict_by));
+  WEFT_TRY_ASSIGN(const std::vector<RankFacts> facts, split_facts(all));
   if (facts.size() != static_cast<std::size_t>(store.size()))
     return Status(Code::Corrupt, "rank 0 published facts of another job");
 
-  const Hosts hosts = hosts_of(facts);
-  const int leader = hosts.leader[static_cast<std::size_t>(hosts.host_of[static_cast<std::size_t>(store.rank())])];
-  if (leader == store.rank()) {
-    const Result<topology::Graph> seen = graph != nullptr ? Result<topology::Graph>(*graph) : own_graph(options);
-    WEFT_TRY(publish(store, key("graph", leader),
-                     seen.has_value() ? Result<std::string>(topology::to_json(*seen)) : seen.error()));
-  }
-  WEFT_TRY(store.set(key("reach", store.rank()), reach_text(transports, facts[static_cast<std::size_t>(leader)])));
-  if (store.rank() == 0) WEFT_TRY(publish(store, "agree/result", merge(store, options, facts, names)));
-  WEFT_TRY_ASSIGN(const std::string result, published(store, "agree/result", options.timeout_ms));
+  const int leader = hosts_of(facts).leader_of(rank);
+  const RankFacts& leader_facts = facts[static_cast<std::size_t>(leader)];
+  WEFT_TRY(publish(store, view_key(rank), of_rank(rank, view_text(parts, leader_facts, leader == rank))));
+  if (rank == 0) WEFT_TRY(publish(store, kResultKey, of_rank(rank, verdict(store, facts, parts, deadline))));
+  WEFT_TRY_ASSIGN(const std::string result, published(store, kResultKey, verdict_by));
   return agreement_from_json(result);
 }
 

@@ -12,28 +12,19 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/rank_facts.hpp"
 #include "transports/store/store.hpp"
-#include "transports/transport.hpp"
 #include "weft/graph.hpp"
 #include "weft/options.hpp"
 #include "weft/status.hpp"
 
 namespace weft::comm {
 
-// What one rank brings.
-struct RankFacts {
-  std::string host_id;  // equal: candidates for the same host
-  std::string host_name;
-  std::vector<int> cpus;                         // it may run on
-  std::map<std::string, std::string> addresses;  // by transport
-
-  bool operator==(const RankFacts&) const = default;
-};
-
 struct AgreedRank {
-  int host = 0;  // index of its host, by first appearance of host_id
-  std::map<std::string, std::string> addresses;
-  std::vector<std::string> reaches_leader;  // transports that really reached the first rank of its host
+  int host = 0;                                  // index of its host, by first appearance of host_id
+  std::map<std::string, std::string> addresses;  // by transport
+  std::vector<std::string> crosses_hosts;        // transports that do
+  std::vector<std::string> reaches_leader;       // transports that really reached the first rank of its host
 
   bool operator==(const AgreedRank&) const = default;
 };
@@ -53,8 +44,6 @@ struct Agreement {
   bool operator==(const Agreement&) const = default;
 };
 
-std::string to_json(const RankFacts& facts);
-Result<RankFacts> rank_facts_from_json(std::string_view text);
 std::string to_json(const Agreement& agreement);
 Result<Agreement> agreement_from_json(std::string_view text);
 
@@ -62,10 +51,16 @@ Result<Agreement> agreement_from_json(std::string_view text);
 // none).
 std::vector<int> place_on_cores(const Agreement& agreement);
 
-// Collective. `transports` in order of preference. `graph` may be null: then the first rank of each host reads
-// options.topology_file or probes the machine.
-Result<Agreement> agree(transports::Store& store, const Options& options,
-                        const std::vector<std::unique_ptr<transports::Transport>>& transports,
-                        const topology::Graph* graph);
+// What a rank comes with.
+struct AgreementParts {
+  const Options& options;
+  const Transports& transports;            // in order of preference
+  const topology::Graph* graph = nullptr;  // null: the first rank of each host reads options.topology_file or probes
+  Status failure;                          // why this rank cannot take part after all: then nobody can
+};
+
+// Collective, with options.timeout_ms for all of it. A failure of any rank is the failure of all, at once and in the
+// same words; Status::peer() is the rank that is to blame.
+Result<Agreement> agree(transports::Store& store, const AgreementParts& parts);
 
 }  // namespace weft::comm

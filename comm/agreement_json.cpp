@@ -68,6 +68,7 @@ std::string to_json(const RankFacts& facts) {
               {"host_id", facts.host_id},
               {"host_name", facts.host_name},
               {"cpus", facts.cpus},
+              {"crosses_hosts", facts.crosses_hosts},
               {"addresses", addresses_to_json(facts.addresses)}}
       .dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -75,7 +76,19 @@ std::string to_json(const RankFacts& facts) {
 Result<RankFacts> rank_facts_from_json(std::string_view text) {
   return parse<RankFacts>("a rank's facts", text, [](const Json& json) {
     return RankFacts{json.at("host_id").get<std::string>(), json.at("host_name").get<std::string>(),
-                     json.at("cpus").get<std::vector<int>>(), addresses_from_json(json.at("addresses"))};
+                     json.at("cpus").get<std::vector<int>>(), addresses_from_json(json.at("addresses")),
+                     json.at("crosses_hosts").get<std::vector<std::string>>()};
+  });
+}
+
+std::string to_json(const RankView& view) {
+  return Json{{"schema", kSchema}, {"reaches_leader", view.reaches_leader}, {"graph", view.graph}}.dump(
+      -1, ' ', true, Json::error_handler_t::replace);
+}
+
+Result<RankView> rank_view_from_json(std::string_view text) {
+  return parse<RankView>("what a rank sees", text, [](const Json& json) {
+    return RankView{json.at("reaches_leader").get<std::vector<std::string>>(), json.at("graph").get<std::string>()};
   });
 }
 
@@ -84,6 +97,7 @@ std::string to_json(const Agreement& agreement) {
   for (const AgreedRank& rank : agreement.ranks) {
     ranks.push_back({{"host", rank.host},
                      {"addresses", addresses_to_json(rank.addresses)},
+                     {"crosses_hosts", rank.crosses_hosts},
                      {"reaches_leader", rank.reaches_leader}});
   }
   return Json{{"schema", kSchema},
@@ -106,8 +120,10 @@ Result<Agreement> agreement_from_json(std::string_view text) {
       const int host = rank.at("host").get<int>();
       if (host < 0 || static_cast<std::size_t>(host) >= read.hosts.size())
         throw std::invalid_argument("a rank names no host");
-      read.ranks.push_back(
-          {host, addresses_from_json(rank.at("addresses")), rank.at("reaches_leader").get<std::vector<std::string>>()});
+      read.ranks.push_back({.host = host,
+                            .addresses = addresses_from_json(rank.at("addresses")),
+                            .crosses_hosts = rank.at("crosses_hosts").get<std::vector<std::string>>(),
+                            .reaches_leader = rank.at("reaches_leader").get<std::vector<std::string>>()});
     }
     read.oversubscribed = json.at("oversubscribed").get<std::vector<bool>>();
     if (read.oversubscribed.size() != read.hosts.size()) throw std::invalid_argument("hosts do not match");

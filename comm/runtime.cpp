@@ -7,9 +7,12 @@
 namespace weft::comm {
 
 Result<std::unique_ptr<Runtime>> Runtime::create(RuntimeParts parts) {
-  WEFT_TRY_ASSIGN(auto progress, Progress::start(parts.options.progress_thread));
-  WEFT_TRY_ASSIGN(Agreement agreement, agree(*parts.store, parts.options, parts.transports, parts.graph));
-  return std::unique_ptr<Runtime>(new Runtime(std::move(parts), std::move(agreement), std::move(progress)));
+  auto progress = Progress::start(parts.options.progress_thread);
+  WEFT_TRY_ASSIGN(Agreement agreement, agree(*parts.store, {.options = parts.options,
+                                                            .transports = parts.transports,
+                                                            .graph = parts.graph,
+                                                            .failure = progress.status()}));
+  return std::unique_ptr<Runtime>(new Runtime(std::move(parts), std::move(agreement), std::move(*progress)));
 }
 
 Runtime::Runtime(RuntimeParts parts, Agreement agreement, std::unique_ptr<Progress> progress)

@@ -84,6 +84,7 @@ class LocalTransport final : public Transport {
 
   std::string_view name() const override { return "local"; }
   std::size_t max_message() const override { return hub_.layout().slot_bytes; }
+  bool crosses_hosts() const override { return false; }
   std::string address() const override { return hub_address(); }
   bool reaches(std::string_view peer_address) override { return peer_address == hub_address(); }
   Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,

@@ -77,6 +77,7 @@ class ShmTransport final : public Transport {
 
   std::string_view name() const override { return "shm"; }
   std::size_t max_message() const override { return layout_.slot_bytes; }
+  bool crosses_hosts() const override { return false; }
   std::string address() const override { return self_.to_text(); }
   bool reaches(std::string_view peer_address) override;
   Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,

@@ -86,6 +86,7 @@ class SimTransport final : public Transport {
 
   std::string_view name() const override { return "sim"; }
   std::size_t max_message() const override { return hub_.options().max_message; }
+  bool crosses_hosts() const override { return true; }
   std::string address() const override { return hub_.address(); }
   bool reaches(std::string_view peer_address) override { return peer_address == hub_.address(); }
   Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,

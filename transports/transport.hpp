@@ -81,6 +81,7 @@ class Transport {
 
   virtual std::string_view name() const = 0;    // "shm", "ucx", "local", "sim"
   virtual std::size_t max_message() const = 0;  // longest message of its lanes
+  virtual bool crosses_hosts() const = 0;       // whether ranks of different hosts can be joined at all
   // What a peer needs to connect to this process; goes through the store. May hold any bytes.
   virtual std::string address() const = 0;
   // Whether the peer with this address can be reached this way. Pure but for really trying (shm maps a segment). Both

@@ -47,6 +47,7 @@ class UcxTransport final : public Transport {
 
   std::string_view name() const override { return "ucx"; }
   std::size_t max_message() const override { return kMaxMessage; }
+  bool crosses_hosts() const override { return true; }
   std::string address() const override { return std::string(kHead) + worker_->address(); }
   bool reaches(std::string_view peer_address) override { return peer_address.starts_with(kHead); }
 

@@ -25,6 +25,12 @@ inline void check_any_control_bytes(std::string_view bytes) {
   } else if (facts.error().code() != Code::Corrupt) {
     std::abort();
   }
+  if (const auto view = rank_view_from_json(bytes); view.has_value()) {
+    const auto again = rank_view_from_json(to_json(*view));
+    if (!again.has_value()) std::abort();
+  } else if (view.error().code() != Code::Corrupt) {
+    std::abort();
+  }
   if (const auto agreement = agreement_from_json(bytes); agreement.has_value()) {
     for (std::size_t rank = 0; rank < agreement->ranks.size(); ++rank) {
       static_cast<void>(agreement->transport(static_cast<int>(rank), 0));

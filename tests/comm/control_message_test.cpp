@@ -25,7 +25,11 @@ ControlMessage sample() {
 
 Agreement sample_agreement() {
   Agreement agreement;
-  agreement.ranks = {{0, {{"shm", std::string("a\0b\xff", 4)}, {"ucx", "x"}}, {"shm"}}, {1, {{"ucx", "y"}}, {}}};
+  agreement.ranks = {{.host = 0,
+                      .addresses = {{"shm", std::string("a\0b\xff", 4)}, {"ucx", "x"}},
+                      .crosses_hosts = {"ucx"},
+                      .reaches_leader = {"shm"}},
+                     {.host = 1, .addresses = {{"ucx", "y"}}, .crosses_hosts = {"ucx"}, .reaches_leader = {}}};
   agreement.hosts = {"one", "two"};
   agreement.oversubscribed = {false, true};
   agreement.transports = {"shm", "ucx"};
@@ -68,7 +72,10 @@ TEST(Agreement, ranks_of_one_host_use_what_reached_its_first_rank_and_others_wha
   Agreement agreement = sample_agreement();
   EXPECT_EQ(agreement.transport(0, 1), "ucx");
   EXPECT_EQ(agreement.transport(1, 0), "ucx");
-  agreement.ranks[1] = {0, {{"shm", "b"}, {"ucx", "y"}}, {"shm", "ucx"}};
+  agreement.ranks[1].crosses_hosts = {};
+  EXPECT_EQ(agreement.transport(0, 1), "") << "what crosses hosts is what both ranks' transports say";
+  agreement.ranks[1] = {
+      .host = 0, .addresses = {{"shm", "b"}, {"ucx", "y"}}, .crosses_hosts = {"ucx"}, .reaches_leader = {"shm", "ucx"}};
   EXPECT_EQ(agreement.transport(0, 1), "shm");
   agreement.ranks[1].reaches_leader = {"ucx"};
   agreement.ranks[0].reaches_leader = {"shm", "ucx"};
@@ -79,8 +86,10 @@ TEST(ControlFuzz, mutated_bytes_do_no_harm) {
   const unsigned seed = std::random_device{}();
   std::cout << "seed " << seed << "\n";
   std::mt19937 random(seed);
-  RankFacts facts{"boot/host", "name", {0, 1, 2}, {{"shm", "abc"}}};
-  const std::vector<std::string> corpus = {encode(sample()), to_json(facts), to_json(sample_agreement())};
+  RankFacts facts{"boot/host", "name", {0, 1, 2}, {{"shm", "abc"}}, {"ucx"}};
+  RankView view{{"shm"}, "{}"};
+  const std::vector<std::string> corpus = {encode(sample()), to_json(facts), to_json(view),
+                                           to_json(sample_agreement())};
   for (int round = 0; round < 3000; ++round) {
     std::string bytes = corpus[random() % corpus.size()];
     const unsigned edits = 1 + random() % 4;

@@ -1,0 +1,103 @@
+#include "comm/merge_agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "comm/publish.hpp"
+
+namespace weft::comm {
+namespace {
+
+bool more_ranks_than_cpus(const std::vector<RankFacts>& facts, const Hosts& hosts, int host) {
+  std::set<int> cpus;
+  std::size_t ranks = 0;
+  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
+    if (hosts.host_of[rank] != host) continue;
+    cpus.insert(facts[rank].cpus.begin(), facts[rank].cpus.end());
+    ++ranks;
+  }
+  return ranks > cpus.size();
+}
+
+}  // namespace
+
+Hosts hosts_of(const std::vector<RankFacts>& facts) {
+  Hosts hosts;
+  std::map<std::string, int> known;
+  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
+    const auto [entry, added] = known.try_emplace(facts[rank].host_id, static_cast<int>(hosts.leader.size()));
+    if (added) hosts.leader.push_back(static_cast<int>(rank));
+    hosts.host_of.push_back(entry->second);
+  }
+  return hosts;
+}
+
+Result<std::vector<std::string>> collect(transports::Store& store, std::string (*key)(int rank),
+                                         base::Deadline deadline) {
+  std::vector<std::string> words;
+  for (int rank = 0; rank < store.size(); ++rank) {
+    Result<std::string> word = published(store, key(rank), deadline);
+    if (!word.has_value()) return blamed_on(rank, word.error());
+    words.push_back(std::move(*word));
+    WEFT_TRY(store.remove(key(rank)));
+  }
+  return words;
+}
+
+std::string join_facts(const std::vector<std::string>& facts) {
+  std::string all;
+  for (const std::string& one : facts) all += fmt::format("{} ", one.size()) + one;
+  return all;
+}
+
+Result<std::vector<RankFacts>> split_facts(std::string_view all) {
+  std::vector<RankFacts> facts;
+  while (!all.empty()) {
+    const std::size_t blank = all.find(' ');
+    std::size_t length = 0;
+    const auto parsed = std::from_chars(all.data(), all.data() + std::min(blank, all.size()), length);
+    if (blank == std::string_view::npos || parsed.ec != std::errc() || length > all.size() - blank - 1) {
+      return Status(Code::Corrupt, "the ranks' facts are cut short");
+    }
+    WEFT_TRY_ASSIGN(RankFacts one, rank_facts_from_json(all.substr(blank + 1, length)));
+    facts.push_back(std::move(one));
+    all.remove_prefix(blank + 1 + length);
+  }
+  return facts;
+}
+
+Result<Agreement> merge(const std::vector<RankFacts>& facts, const std::vector<std::string>& views,
+                        const AgreementParts& parts) {
+  Agreement agreement;
+  const Hosts hosts = hosts_of(facts);
+  std::vector<topology::Graph> graphs;
+  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
+    const auto number = static_cast<int>(rank);
+    Result<RankView> view = rank_view_from_json(views[rank]);
+    if (!view.has_value()) return blamed_on(number, view.error());
+    agreement.ranks.push_back({.host = hosts.host_of[rank],
+                               .addresses = facts[rank].addresses,
+                               .crosses_hosts = facts[rank].crosses_hosts,
+                               .reaches_leader = std::move(view->reaches_leader)});
+    if (hosts.leader_of(number) != number) continue;
+    Result<topology::Graph> graph = topology::from_json(view->graph);
+    if (!graph.has_value()) return blamed_on(number, graph.error());
+    graphs.push_back(std::move(*graph));
+    agreement.hosts.push_back(facts[rank].host_name);
+    agreement.oversubscribed.push_back(more_ranks_than_cpus(facts, hosts, hosts.host_of[rank]));
+  }
+  if (graphs.size() == 1) {
+    agreement.graph = std::move(graphs.front());
+  } else {
+    WEFT_TRY_ASSIGN(agreement.graph, topology::merge(graphs));
+  }
+  for (const auto& transport : parts.transports) agreement.transports.emplace_back(transport->name());
+  agreement.algorithms = parts.options.algorithms;
+  agreement.channels = parts.options.channels;
+  return agreement;
+}
+
+}  // namespace weft::comm

@@ -1,0 +1,60 @@
+// What one rank knows of itself and sees around it, as it tells rank 0 while the ranks agree.
+#pragma once
+
+#include <sched.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transports/transport.hpp"
+#include "weft/graph.hpp"
+#include "weft/options.hpp"
+#include "weft/status.hpp"
+
+namespace weft::comm {
+
+using Transports = std::vector<std::unique_ptr<transports::Transport>>;
+
+// What one rank brings.
+struct RankFacts {
+  std::string host_id;  // equal: candidates for the same host
+  std::string host_name;
+  std::vector<int> cpus;                         // it may run on
+  std::map<std::string, std::string> addresses;  // by transport
+  std::vector<std::string> crosses_hosts;        // transports that do
+
+  bool operator==(const RankFacts&) const = default;
+};
+
+// What one rank sees, once it knows which is the first rank of its host.
+struct RankView {
+  std::vector<std::string> reaches_leader;  // transports that really reached that rank
+  std::string graph;                        // JSON of the host's topology, from its first rank; empty from the others
+
+  bool operator==(const RankView&) const = default;
+};
+
+std::string to_json(const RankFacts& facts);
+Result<RankFacts> rank_facts_from_json(std::string_view text);
+std::string to_json(const RankView& view);
+Result<RankView> rank_view_from_json(std::string_view text);
+
+RankFacts own_facts(const Options& options, const Transports& transports);
+
+std::vector<std::string> reached(const Transports& transports, const RankFacts& leader);
+
+// The machine as options.topology_file describes it, or as it is. Whatever is wrong with the file is the caller's
+// mistake: NotFound or InvalidArgument, and names WEFT_TOPOLOGY.
+Result<topology::Graph> own_graph(const Options& options);
+
+// As sched_getaffinity(): fills a set of `bytes` bytes and returns 0, or -1 with EINVAL in errno if that is too short.
+using AffinityCall = std::function<int(std::size_t bytes, cpu_set_t* set)>;
+// The CPUs in the set, however many there are.
+std::vector<int> allowed_cpus(const AffinityCall& ask);
+
+}  // namespace weft::comm

@@ -1,0 +1,134 @@
+// What goes wrong on one rank while the ranks agree is told to all of them, at once and in the same words.
+#include "comm/agreement.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <chrono>
+#include <future>
+
+#include "base/file_descriptor.hpp"
+#include "comm/runtime.hpp"
+#include "tests/comm/support/thread_ranks.hpp"
+#include "tests/support/no_threads.hpp"
+#include "transports/local.hpp"
+
+namespace weft::comm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+// Ranks 0 and 1 run on one host, 2 and 3 on another.
+class Job {
+ public:
+  Job() {
+    for (std::size_t rank = 0; rank < options.size(); ++rank) {
+      options[rank].rank = static_cast<int>(rank);
+      options[rank].size = static_cast<int>(options.size());
+      options[rank].timeout_ms = 20'000;
+      options[rank].topology_file = "model:cpu-2socket";
+      options[rank].host_id = rank < 2 ? "left" : "right";
+    }
+  }
+
+  Status create(int rank) {
+    RuntimeParts parts;
+    parts.options = options[static_cast<std::size_t>(rank)];
+    parts.store = stores->store(rank);
+    parts.transports.push_back(local->transport(rank));
+    return Runtime::create(std::move(parts)).status();
+  }
+  // What each rank was told, and that it was soon.
+  std::vector<Status> create_all() {
+    std::vector<Status> told(options.size());
+    const auto started = Clock::now();
+    testing::run_ranks(static_cast<int>(options.size()),
+                       [&](int rank) { told[static_cast<std::size_t>(rank)] = create(rank); });
+    EXPECT_LT(Clock::now() - started, std::chrono::seconds(10));
+    return told;
+  }
+
+  std::array<Options, 4> options;
+  std::unique_ptr<transports::LocalStoreHub> stores = transports::LocalStoreHub::create(4);
+  std::unique_ptr<transports::LocalHub> local = transports::LocalHub::create();
+};
+
+void expect_all_blame(const std::vector<Status>& told, Code code, int rank) {
+  for (const Status& status : told) {
+    EXPECT_EQ(status.code(), code) << status.to_string();
+    EXPECT_EQ(status.peer(), rank) << status.to_string();
+    EXPECT_EQ(status.message(), told.front().message());
+  }
+}
+
+TEST(Agree, ranks_that_are_well_agree) {
+  for (const Status& status : Job().create_all()) EXPECT_TRUE(status.ok()) << status.to_string();
+}
+
+TEST(Agree, a_topology_that_the_first_rank_of_a_host_cannot_read_is_told_to_all) {
+  for (const int culprit : {0, 2}) {
+    Job job;
+    job.options[static_cast<std::size_t>(culprit)].topology_file = "/nowhere/machine.json";
+    const auto told = job.create_all();
+    expect_all_blame(told, Code::NotFound, culprit);
+    EXPECT_THAT(std::string(told.front().message()),
+                AllOf(HasSubstr("rank " + std::to_string(culprit)), HasSubstr("WEFT_TOPOLOGY=/nowhere/machine.json")));
+  }
+}
+
+TEST(Agree, a_topology_that_is_none_is_a_bad_argument) {
+  const base::FileDescriptor nothing(::memfd_create("nothing", MFD_CLOEXEC));
+  const std::string empty = "/proc/self/fd/" + std::to_string(nothing.get());
+  for (const std::string& file : {empty, std::string("/dev/zero"), std::string("/proc"), std::string("model:bicycle"),
+                                  std::string("model:hosts:2")}) {
+    Job job;
+    job.options[0].topology_file = file;
+    const auto told = job.create_all();
+    expect_all_blame(told, told.front().code(), 0);
+    EXPECT_TRUE(told.front().code() == Code::InvalidArgument || told.front().code() == Code::NotFound)
+        << told.front().to_string();
+    EXPECT_THAT(std::string(told.front().message()), HasSubstr("WEFT_TOPOLOGY=" + file));
+  }
+}
+
+TEST(Agree, a_rank_that_does_not_come_is_named_by_all_in_the_same_words) {
+  Job job;
+  for (Options& options : job.options) options.timeout_ms = 500;
+  std::vector<Status> told(3);
+  testing::run_ranks(3, [&](int rank) { told[static_cast<std::size_t>(rank)] = job.create(rank); });
+  expect_all_blame(told, Code::Timeout, 3);
+}
+
+TEST(Agree, ranks_that_come_late_one_after_the_other_share_one_deadline) {
+  Job job;
+  for (Options& options : job.options) options.timeout_ms = 1'000;
+  const auto started = Clock::now();
+  auto first = std::async(std::launch::async, [&] { return job.create(0); });
+  ASSERT_EQ(first.wait_for(std::chrono::milliseconds(700)), std::future_status::timeout);
+  auto second = std::async(std::launch::async, [&] { return job.create(1); });
+  EXPECT_EQ(first.get().code(), Code::Timeout);
+  EXPECT_LT(Clock::now() - started, std::chrono::milliseconds(1'500));
+  EXPECT_EQ(second.get().code(), Code::Timeout);
+}
+
+TEST(Agree, a_rank_that_gets_no_helper_thread_takes_no_other_down_with_it_unheard) {
+  Job job;
+  job.options[3].progress_thread = true;
+  std::vector<Status> told;
+  std::vector<std::future<Status>> others;
+  for (int rank = 0; rank < 3; ++rank)
+    others.push_back(std::async(std::launch::async, [&job, rank] { return job.create(rank); }));
+  {
+    const test::NoMoreThreads no_more_threads;
+    told.push_back(job.create(3));
+  }
+  for (auto& other : others) told.push_back(other.get());
+  expect_all_blame(told, Code::ResourceExhausted, 3);
+}
+
+}  // namespace
+}  // namespace weft::comm
