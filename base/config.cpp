@@ -48,7 +48,7 @@ Status set_channels(std::string_view value, Options& options) {
 
 Status set_progress_thread(std::string_view value, Options& options) {
   const auto on = parse_switch(value);
-  if (!on) return bad("give 1 or 0");
+  if (!on) return bad("give 1, on, yes or true, or 0, off, no or false");
   options.progress_thread = *on;
   return {};
 }

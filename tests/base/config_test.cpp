@@ -61,12 +61,20 @@ TEST(Config, each_variable_sets_its_field) {
   EXPECT_EQ(options.log_level, "debug");
 }
 
+TEST(Config, a_switch_is_understood_in_all_its_spellings) {
+  for (const char* value : {"1", "on", "yes", "true"})
+    EXPECT_TRUE(configured({{"WEFT_PROGRESS_THREAD", value}}).progress_thread) << value;
+  for (const char* value : {"0", "off", "no", "false"})
+    EXPECT_FALSE(configured({{"WEFT_PROGRESS_THREAD", value}}).progress_thread) << value;
+}
+
 TEST(Config, a_bad_value_is_refused_with_variable_value_and_remedy) {
   EXPECT_THAT(refusal("WEFT_TIMEOUT", "soon"), AllOf(HasSubstr("WEFT_TIMEOUT=soon"), HasSubstr("seconds")));
   for (const char* value : {"0", "-1", "1e9", "nan", "inf", "5 s", " 5", "0x10"}) refusal("WEFT_TIMEOUT", value);
   for (const char* value : {"shm,", ",", "shm;ucx", "SHM", "shm ucx"}) refusal("WEFT_TRANSPORTS", value);
   for (const char* value : {"-1", "65", "two", "1.0", "99999999999999999999"}) refusal("WEFT_CHANNELS", value);
   for (const char* value : {"2", "maybe", "TRUE"}) refusal("WEFT_PROGRESS_THREAD", value);
+  EXPECT_THAT(refusal("WEFT_PROGRESS_THREAD", "maybe"), HasSubstr("1, on, yes or true, or 0, off, no or false"));
   EXPECT_THAT(refusal("WEFT_LOG", "loud"), HasSubstr("debug, info, warn, error, off"));
 }
 
