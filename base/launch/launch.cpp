@@ -186,7 +186,11 @@ int slurm_port(std::string_view job) {
 
 Found find_slurm(const Context& context) {
   const Environment& environment = context.environment;
-  if (!environment.has("SLURM_STEP_ID") || !environment.has("SLURM_PROCID")) return {};  // a batch script is no rank
+  if (!environment.has("SLURM_PROCID")) return {};
+  if (!environment.has("SLURM_STEP_ID")) {
+    if (environment.get("SLURM_PROCID") == "0") return {};  // a batch script is no rank
+    return incomplete("Slurm", {"SLURM_STEP_ID"});
+  }
   const std::string_view size_name = environment.has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
   if (!environment.has(size_name)) return incomplete("Slurm", {size_name});
   auto launch = rank_and_size(environment, "slurm", "SLURM_PROCID", size_name);

@@ -144,7 +144,7 @@ Result<std::string> exchange_by_pmi(const ExchangeCall& call) {
     return talk(*descriptor, call);
   }
   if (!call.environment.has("PMI_PORT")) {
-    return Status(Code::Unsupported,
+    return Status(Code::InvalidArgument,
                   "neither PMI_FD nor PMI_PORT is set: this process was not started by mpiexec itself");
   }
   WEFT_TRY_ASSIGN(const FileDescriptor socket, connect_to_port(call));

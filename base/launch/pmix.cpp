@@ -135,7 +135,7 @@ void end_with_process(int (*finalize)(const PmixInfo*, std::size_t)) {
 
 Result<std::string> exchange_by_pmix(const ExchangeCall& call) {
   if (!call.environment.has("PMIX_NAMESPACE")) {
-    return Status(Code::Unsupported, "PMIX_NAMESPACE is not set: this process was not started by mpirun itself");
+    return Status(Code::InvalidArgument, "PMIX_NAMESPACE is not set: this process was not started by mpirun itself");
   }
   WEFT_TRY_ASSIGN(const Pmix pmix, load_pmix());
   PmixProcess self{};

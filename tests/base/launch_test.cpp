@@ -210,7 +210,25 @@ TEST(Launch, a_slurm_step_may_be_smaller_than_its_job) {
 TEST(Launch, a_slurm_batch_script_is_no_rank) {
   Variables script = kSlurm;
   script.erase("SLURM_STEP_ID");
+  script["SLURM_PROCID"] = "0";
   EXPECT_EQ(found(script).source, "single");
+  EXPECT_EQ(found({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "2"}}).source, "single");
+}
+
+TEST(Launch, a_slurm_task_other_than_0_without_a_step_is_no_batch_script) {
+  Variables task = kSlurm;
+  task.erase("SLURM_STEP_ID");
+  EXPECT_THAT(refusal(task), HasSubstr("Slurm: SLURM_STEP_ID is not set"));
+}
+
+TEST(Launch, ranks_that_their_launcher_did_not_start_itself_are_a_bad_argument) {
+  for (const Variables& variables : {Variables{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}},
+                                     Variables{{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}}) {
+    const auto launch = find_launch(Environment(variables), {.interface = {}, .timeout_ms = 1000},
+                                    {.pmix = exchange_by_pmix, .pmi = exchange_by_pmi, .offer = {}});
+    EXPECT_EQ(launch.status().code(), Code::InvalidArgument) << launch.status().to_string();
+    EXPECT_THAT(launch.status().to_string(), HasSubstr("WEFT_RENDEZVOUS=host:port"));
+  }
 }
 
 TEST(Launch, an_incomplete_source_is_told_what_is_missing) {

@@ -195,7 +195,7 @@ TEST(Pmix, without_mpirun_there_is_none) {
                                         .size = 2,
                                         .offer = "x",
                                         .deadline = Deadline::after_ms(10)});
-  EXPECT_EQ(result.status().code(), Code::Unsupported);
+  EXPECT_EQ(result.status().code(), Code::InvalidArgument);
   EXPECT_THAT(result.status().to_string(), HasSubstr("PMIX_NAMESPACE is not set"));
 }
 
