@@ -84,10 +84,14 @@ Result<SegmentSide::Lane> SegmentSide::open(std::uint64_t id) {
   LaneTable& table = segment_.lanes(side_);
   const std::uint64_t serial = table.opened.load(std::memory_order_relaxed) + 1;  // only this side writes it
   reset_ring(*RingLayout::lines(segment_.ring(side_, entry)));
-  sent(entry).lane.store(id, std::memory_order_relaxed);
-  sent(entry).serial.store(serial, std::memory_order_relaxed);
-  sent(entry).sender.store(LaneEntry::Sender::Open, std::memory_order_release);  // both pair with oldest_unattached
-  sent(entry).receiver.store(LaneEntry::Receiver::None, std::memory_order_release);
+  LaneEntry& opened = sent(entry);
+  // The first time `receiver` is None already, and the peer may attach as soon as `sender` says Open: then it must not
+  // be reset after that.
+  const bool again = opened.sender.load(std::memory_order_relaxed) != LaneEntry::Sender::Free;
+  opened.lane.store(id, std::memory_order_relaxed);
+  opened.serial.store(serial, std::memory_order_relaxed);
+  opened.sender.store(LaneEntry::Sender::Open, std::memory_order_release);  // both pair with oldest_unattached
+  if (again) opened.receiver.store(LaneEntry::Receiver::None, std::memory_order_release);
   table.opened.store(serial, std::memory_order_release);  // pairs with attach
   open_.push_back(id);
   return Lane{id, entry};
