@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/sanitizers.hpp"
+
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
 // Sanitizers see memcpy, but neither assembly nor streaming stores.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
 #define WEFT_X86_COPIES 1
 #endif
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "base/sanitizers.hpp"
 #include "tests/topology/support/recorded_tree.hpp"
 #include "topology/probe/sysfs_network.hpp"
 #include "topology/probe/sysfs_pci.hpp"
@@ -202,7 +203,7 @@ TEST(Probe, this_machine_takes_at_most_50_ms_of_cpu) {
     least_ms = std::min(least_ms, static_cast<double>(after.tv_sec - before.tv_sec) * 1e3 +
                                       static_cast<double>(after.tv_nsec - before.tv_nsec) * 1e-6);
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
   EXPECT_LT(least_ms, 50);
 #endif
 }
