@@ -12,6 +12,7 @@
 #include "tests/transports/store_fixture.hpp"
 #include "transports/store/frame_stream.hpp"
 #include "transports/store/hello.hpp"
+#include "transports/store/server.hpp"
 
 namespace weft::transports {
 namespace {
@@ -277,6 +278,21 @@ TEST(StoreConnect, a_thousand_strangers_keep_nobody_out) {
   (*one)->leave();
 }
 
+TEST(StoreConnect, who_came_early_and_speaks_late_is_heard_among_more_strangers_than_are_served_at_a_time) {
+  auto zero = listen(loopback_options(0, 2, 0));
+  RawClient early(zero.port);
+  std::vector<base::FileDescriptor> silent;
+  for (std::size_t i = 0; i < StoreServer::kMaxStrangers + 50; ++i) {
+    auto socket = base::connect_to(loopback(zero.port), base::Deadline::after_ms(kLongMs));
+    ASSERT_TRUE(socket.has_value()) << i << ": " << socket.error().to_string();
+    silent.push_back(std::move(*socket));
+  }
+  early.send(hello_frame("test job", 2, 1));
+  const auto answer = early.receive();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->type, FrameType::Welcome);
+}
+
 TEST(StoreConnect, a_member_that_sends_nonsense_is_cut_off) {
   auto zero = listen(loopback_options(0, 3, 0));
   Notices notices;
@@ -303,6 +319,31 @@ TEST(StoreConnect, a_port_that_another_service_holds_is_skipped_by_both_sides) {
   auto zero = listen(options);
   EXPECT_GT(zero.port, taken);
   options.rank = 1;
+  auto one = connect_store(options);
+  ASSERT_TRUE(one.has_value()) << one.error().to_string();
+  EXPECT_LT(Clock::now() - started, std::chrono::seconds(5));
+  (*one)->leave();
+}
+
+// A service whose backlog is full: it does not even take a connection.
+TEST(StoreConnect, a_port_whose_holder_takes_no_connection_is_skipped_by_both_sides) {
+  auto service = base::listen_on(loopback(0));
+  ASSERT_TRUE(service.has_value());
+  ASSERT_EQ(::listen(service->get(), 0), 0);
+  const int taken = base::local_address(service->get())->port();
+  std::vector<base::FileDescriptor> waiting;
+  for (bool full = false; !full;) {
+    auto socket = base::connect_to(loopback(taken), base::Deadline::after_ms(100));
+    full = socket.status().code() == Code::Timeout;
+    if (socket.has_value()) waiting.push_back(std::move(*socket));
+    ASSERT_LT(waiting.size(), 100U);
+  }
+  Options options = loopback_options(0, 2, taken, 10'000);
+  options.port_tries = 16;
+  auto zero = listen(options);
+  EXPECT_GT(zero.port, taken);
+  options.rank = 1;
+  const auto started = Clock::now();
   auto one = connect_store(options);
   ASSERT_TRUE(one.has_value()) << one.error().to_string();
   EXPECT_LT(Clock::now() - started, std::chrono::seconds(5));

@@ -32,13 +32,14 @@ class ServerLink final : public StoreLink {
 };
 
 Result<base::SocketAddress> interface_address(const std::string& interface) {
+  WEFT_TRY(base::check_interface(interface));
   std::vector<std::string> names;
   for (const auto& entry : base::interface_addresses()) {
     if (entry.interface == interface) return entry.address;
     if (std::ranges::find(names, entry.interface) == names.end()) names.push_back(entry.interface);
   }
   return Status(Code::InvalidArgument,
-                fmt::format("WEFT_INTERFACE={}: no such network interface with an address is up here; there are {}",
+                fmt::format("WEFT_INTERFACE={}: this interface is down or has no address; those that have one are {}",
                             interface, fmt::join(names, ", ")));
 }
 

@@ -121,17 +121,19 @@ void StoreServer::post(int rank, Frame frame) {
 
 void StoreServer::accept_all() {
   if (!listener_) return;
+  const auto stranger = [](const auto& entry) { return !entry.second.member; };
   for (;;) {
+    // The others wait in the backlog until these have joined or their time is over.
+    if (static_cast<std::size_t>(std::ranges::count_if(connections_, stranger)) >= kMaxStrangers) {
+      watch_listener(false);
+      return;
+    }
     base::FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       // Out of descriptors or memory: whoever is waiting stays in the backlog, and we do not spin on it.
       if (errno != EAGAIN && errno != EWOULDBLOCK) watch_listener(false);
       return;
-    }
-    const auto stranger = [](const auto& entry) { return !entry.second.member; };
-    if (static_cast<std::size_t>(std::ranges::count_if(connections_, stranger)) >= kMaxStrangers) {
-      drop(std::ranges::find_if(connections_, stranger)->first);
     }
     const ConnectionId id = next_id_++;
     epoll_event event{.events = EPOLLIN, .data = {.u64 = id}};

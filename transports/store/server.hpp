@@ -28,7 +28,7 @@ class StoreServer final : public StoreLink {
  public:
   static constexpr int kLingerMs = 5000;
   static constexpr int kStrangerMs = 5000;            // to say hello and join
-  static constexpr std::size_t kMaxStrangers = 1024;  // the oldest goes
+  static constexpr std::size_t kMaxStrangers = 1024;  // further ones wait to be accepted
 
   StoreServer(const Hello& rank_0, base::FileDescriptor listener, StoreClient& client, Inbox& inbox);
   ~StoreServer() override;
