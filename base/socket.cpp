@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -122,6 +123,17 @@ std::vector<InterfaceAddress> interface_addresses() {
   }
   std::ranges::stable_partition(addresses, [](const auto& entry) { return entry.address.family() == AF_INET; });
   return addresses;
+}
+
+Status check_interface(const std::string& name) {
+  if (name.empty() || ::if_nametoindex(name.c_str()) != 0) return {};
+  std::vector<std::string> known;
+  const std::unique_ptr<struct if_nameindex, decltype(&::if_freenameindex)> all(::if_nameindex(), &::if_freenameindex);
+  for (const struct if_nameindex* entry = all.get(); entry != nullptr && entry->if_index != 0; ++entry)
+    known.emplace_back(entry->if_name);
+  return Status(
+      Code::InvalidArgument,
+      fmt::format("WEFT_INTERFACE={}: there is no such network interface; there are {}", name, fmt::join(known, ", ")));
 }
 
 SocketAddress any_address() {

@@ -37,6 +37,10 @@ struct InterfaceAddress {
 // Of interfaces that are up, in the system's order, IPv4 before IPv6; without link-local IPv6.
 std::vector<InterfaceAddress> interface_addresses();
 
+// OK if there is a network interface of that name, up or not, or if the name is empty. InvalidArgument, with
+// WEFT_INTERFACE and the names there are.
+Status check_interface(const std::string& name);
+
 // All addresses of this host, IPv4 and IPv6 where the system has both.
 SocketAddress any_address();
 

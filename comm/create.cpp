@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/socket.hpp"
 #include "transports/transports.hpp"
 
 namespace weft::comm {
@@ -36,7 +37,8 @@ Status check(const Options& options) {
     return Status(Code::InvalidArgument,
                   "Options::rendezvous_host is empty; set it to where rank 0 listens (WEFT_RENDEZVOUS=host:port)");
   }
-  return {};
+  WEFT_TRY(base::check_interface(options.interface));
+  return transports::check_transports(options);
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 #include "transports/transports.hpp"
 
 #include <algorithm>
-#include <string>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/assert.hpp"
 #include "transports/shm.hpp"
 #include "transports/ucx.hpp"
 
@@ -14,26 +16,38 @@ namespace weft::transports {
 
 namespace {
 
-const std::vector<std::string> kPreference = {"shm", "ucx"};
+constexpr std::array<std::string_view, 2> kPreference = {"shm", "ucx"};
 
+// `name` is one of kPreference.
 Result<std::unique_ptr<Transport>> make_transport(std::string_view name, const Options& options) {
   if (name == "shm") return make_shm_transport({.host_id = options.host_id});
-  if (name == "ucx") return make_ucx_transport({.interface = options.interface});
-  return Status(Code::InvalidArgument, fmt::format("there is no transport '{}' (WEFT_TRANSPORTS); known are {}", name,
-                                                   fmt::join(kPreference, ", ")));
+  WEFT_ASSERT(name == "ucx");
+  return make_ucx_transport({.interface = options.interface});
 }
 
 }  // namespace
 
+Status check_transports(const Options& options) {
+  const auto& names = options.transports;
+  for (const std::string& name : names) {
+    if (std::ranges::find(kPreference, name) == kPreference.end()) {
+      return Status(Code::InvalidArgument, fmt::format("there is no transport '{}' (WEFT_TRANSPORTS); known are {}",
+                                                       name, fmt::join(kPreference, ", ")));
+    }
+    if (std::ranges::count(names, name) > 1)
+      return Status(Code::InvalidArgument, fmt::format("the transport '{}' is named twice (WEFT_TRANSPORTS)", name));
+  }
+  return {};
+}
+
 Result<std::vector<std::unique_ptr<Transport>>> make_transports(const Options& options) {
+  WEFT_TRY(check_transports(options));
   const bool asked = !options.transports.empty();
+  std::vector<std::string_view> names(options.transports.begin(), options.transports.end());
+  if (!asked) names.assign(kPreference.begin(), kPreference.end());
   std::vector<std::unique_ptr<Transport>> transports;
   Status first_failure;
-  for (const std::string& name : asked ? options.transports : kPreference) {
-    const auto same = [&](const auto& transport) { return transport->name() == name; };
-    if (std::any_of(transports.begin(), transports.end(), same)) {
-      return Status(Code::InvalidArgument, fmt::format("the transport '{}' is named twice (WEFT_TRANSPORTS)", name));
-    }
+  for (const std::string_view name : names) {
     auto transport = make_transport(name, options);
     if (transport) {
       transports.push_back(std::move(transport).value());

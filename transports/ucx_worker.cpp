@@ -1,8 +1,6 @@
 // Configuration, creation and ending of UCX's objects.
 #include "transports/ucx_worker.hpp"
 
-#include <net/if.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -12,6 +10,7 @@
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
+#include "base/socket.hpp"
 
 namespace weft::transports {
 
@@ -23,13 +22,6 @@ constexpr const char* kTransports = "^sm";
 constexpr int kCloseDeadlineMs = 1'000;  // by force, which needs nothing of the peer
 // For peers to take what was sent to them, before the worker ends. UCX over TCP knows only from the peer's answer.
 constexpr int kLeaveDeadlineMs = 5'000;
-
-// UCX itself only warns of an interface that does not exist, and then reaches nobody.
-Status check_interface(const std::string& interface) {
-  if (interface.empty() || ::if_nametoindex(interface.c_str()) != 0) return {};
-  return {Code::NotFound,
-          fmt::format("there is no network interface '{}' (WEFT_INTERFACE); `ip link` lists them", interface)};
-}
 
 struct ConfigReleaser {
   void operator()(ucp_config_t* config) const { ucp_config_release(config); }
@@ -72,7 +64,7 @@ Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const std::string& interfac
 }
 
 Status UcxWorker::start(const std::string& interface) {
-  WEFT_TRY(check_interface(interface));
+  WEFT_TRY(base::check_interface(interface));  // UCX itself only warns, and then reaches nobody
   WEFT_TRY_ASSIGN(const auto config, read_config(interface));
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kMostAddresses = 8;
 
 Result<std::vector<std::string>> own_addresses(const std::string& interface) {
+  WEFT_TRY(check_interface(interface));
   std::vector<std::string> addresses;
   bool loopback = false;
   for (const InterfaceAddress& entry : interface_addresses()) {
@@ -34,7 +35,7 @@ Result<std::vector<std::string>> own_addresses(const std::string& interface) {
     return Status(Code::NotFound,
                   interface.empty()
                       ? "no network interface with an address is up, not even loopback"
-                      : fmt::format("WEFT_INTERFACE={}: no such interface with an address is up", interface));
+                      : fmt::format("WEFT_INTERFACE={}: this interface is down or has no address", interface));
   }
   return addresses;
 }

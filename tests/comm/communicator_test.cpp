@@ -66,6 +66,24 @@ TEST(Communicator, options_that_make_no_sense_are_refused) {
   EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);  // nowhere to meet
 }
 
+TEST(Communicator, names_that_do_not_exist_are_refused_also_where_one_rank_needs_neither) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  options.transports = {"carrier_pigeon"};
+  const Status transports = Communicator::create(options).status();
+  EXPECT_EQ(transports.code(), Code::InvalidArgument);
+  EXPECT_NE(transports.message().find("known are shm, ucx"), std::string_view::npos) << transports.to_string();
+  options.transports = {"shm"};
+  options.interface = "nowhere0";
+  const Status interface = Communicator::create(options).status();
+  EXPECT_EQ(interface.code(), Code::InvalidArgument);
+  EXPECT_NE(interface.message().find("WEFT_INTERFACE=nowhere0"), std::string_view::npos) << interface.to_string();
+  EXPECT_NE(interface.message().find("there are lo"), std::string_view::npos) << interface.to_string();
+  options.interface = "lo";
+  EXPECT_TRUE(Communicator::create(options).has_value());
+}
+
 TEST(Communicator, operations_in_flight_end_in_any_order_of_waiting) {
   testing::run_job(3, local_job(), [](CommunicatorState& communicator) {
     constexpr int kWorks = 200;
