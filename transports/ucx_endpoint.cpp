@@ -35,7 +35,7 @@ UcxEndpoint::~UcxEndpoint() {
 
 bool UcxEndpoint::send(const void* data, std::size_t bytes, const Signature& signature) {
   const std::lock_guard lock(worker_.mutex());
-  if (cancelled_ || peer_.status() != UCS_OK) return false;
+  if (cancelled_ || worker_.halted() || peer_.status() != UCS_OK) return false;
   if (posted_ - done_ == kMaxOutstanding) {
     reap_sends();
     if (posted_ - done_ == kMaxOutstanding) return false;
@@ -76,7 +76,7 @@ std::uint64_t UcxEndpoint::sends_done() {
 const void* UcxEndpoint::receive(std::size_t bytes, void* landing, const Signature& expected) {
   WEFT_ASSERT(receive_ != Receive::Lent);
   const std::lock_guard lock(worker_.mutex());
-  if (cancelled_) return nullptr;
+  if (cancelled_ || worker_.halted()) return nullptr;
   if (receive_ == Receive::None) {
     post_receive(bytes, landing, expected);
   } else {
@@ -150,6 +150,9 @@ bool UcxEndpoint::unexpected(Unexpected* what) {
 Status UcxEndpoint::failure() {
   if (cancelled_) return {Code::Aborted, fmt::format("lane {:#x} was cancelled", lane_), peer_.rank()};
   const std::lock_guard lock(worker_.mutex());
+  if (worker_.halted()) {
+    return {Code::Aborted, "UCX did not end what was cancelled on another lane and was stopped", peer_.rank()};
+  }
   worker_.progress();
   const ucs_status_t status = peer_.status();
   if (status == UCS_OK) return {};
@@ -168,21 +171,36 @@ void UcxEndpoint::cancel(int deadline_ms) {
 // with it a receive that the peer is in the middle of.
 void UcxEndpoint::end_requests(int deadline_ms) {
   const auto deadline = base::Deadline::after_ms(deadline_ms);
-  const auto grace = base::Deadline::after_ms(std::min(deadline_ms / 2, kCancelGraceMs));
+  const int grace_ms = peer_.status() == UCS_OK ? std::min(deadline_ms / 2, kCancelGraceMs) : 0;
   if (receive_ == Receive::Posted) ucp_request_cancel(worker_.handle(), receive_request_);
   const auto drain = [&](const base::Deadline& until) {
     for (;;) {
       reap_sends();
       test_receive();
-      if (idle() || until.passed()) return;
+      if (idle() || until.passed() || worker_.halted()) return;
       worker_.progress();
     }
   };
-  drain(grace);
+  drain(base::Deadline::after_ms(grace_ms));
   if (idle()) return;
-  peer_.force_close(deadline.remaining_ms());
-  drain(deadline);
-  WEFT_ASSERT(idle());
+  const bool closed = peer_.force_close(deadline.remaining_ms());
+  drain(closed ? deadline.at_most_ms(kCancelGraceMs) : deadline);
+  if (idle()) return;
+  // With the connection gone no more pieces come of a message in whose middle the peer died, though UCX keeps the
+  // receive. All else that is still there may go on with the buffers as long as UCX is driven.
+  if (!closed || posted_ != done_) worker_.halt();
+  abandon_requests();
+}
+
+// UCX frees them when they are done, or with the worker.
+void UcxEndpoint::abandon_requests() {
+  for (; done_ < posted_; ++done_) {
+    void* const request = std::exchange(sends_[done_ % kMaxOutstanding], nullptr);
+    if (request != nullptr) ucp_request_free(request);
+  }
+  if (receive_ != Receive::Posted) return;
+  ucp_request_free(std::exchange(receive_request_, nullptr));
+  receive_ = Receive::Refused;
 }
 
 // Messages that nobody took would wait in the worker and meet the lane's next opening.

@@ -43,6 +43,7 @@ class UcxEndpoint final : public Endpoint {
   void reap_sends();
   bool front(Unexpected* what);
   void end_requests(int deadline_ms);
+  void abandon_requests();
   void drop_leftovers();
   bool idle() const { return posted_ == done_ && receive_ != Receive::Posted; }
 

@@ -122,17 +122,26 @@ void UcxPeer::fail(ucs_status_t status) {
   status_.compare_exchange_strong(none, status, std::memory_order_acq_rel);
 }
 
-void UcxPeer::force_close(int deadline_ms) {
-  if (endpoint_ == nullptr) return;
-  fail(UCS_ERR_CANCELED);
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-  param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-  void* request = ucp_ep_close_nbx(std::exchange(endpoint_, nullptr), &param);
-  if (!UCS_PTR_IS_PTR(request)) return;
+bool UcxPeer::force_close(int deadline_ms) {
+  if (endpoint_ != nullptr) {
+    fail(UCS_ERR_CANCELED);
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    close_ = ucp_ep_close_nbx(std::exchange(endpoint_, nullptr), &param);
+  }
+  if (UCS_PTR_IS_ERR(close_)) return false;
   const auto deadline = base::Deadline::after_ms(deadline_ms);
-  while (ucp_request_check_status(request) == UCS_INPROGRESS && !deadline.passed()) worker_.progress();
-  ucp_request_free(request);  // what is not done goes on by itself; the worker ends it
+  while (close_ != nullptr) {
+    if (ucp_request_check_status(close_) != UCS_INPROGRESS) {
+      ucp_request_free(std::exchange(close_, nullptr));
+    } else if (deadline.passed() || worker_.halted()) {
+      return false;
+    } else {
+      worker_.progress();
+    }
+  }
+  return true;
 }
 
 bool UcxPeer::start_leaving() {
@@ -146,12 +155,13 @@ bool UcxPeer::has_left() const { return ucp_request_check_status(flush_) != UCS_
 
 UcxPeer::~UcxPeer() {
   if (UCS_PTR_IS_PTR(flush_)) ucp_request_free(flush_);
-  force_close(kCloseDeadlineMs);
+  // What is not done goes on by itself; the worker ends it.
+  if (!force_close(kCloseDeadlineMs) && UCS_PTR_IS_PTR(close_)) ucp_request_free(close_);
 }
 
 void UcxWorker::part(std::unique_ptr<UcxPeer> peer) {
   const std::lock_guard lock(mutex_);
-  if (peer->start_leaving()) {
+  if (!halted_ && peer->start_leaving()) {
     leaving_.push_back(std::move(peer));
   } else {
     peer.reset();
@@ -159,6 +169,7 @@ void UcxWorker::part(std::unique_ptr<UcxPeer> peer) {
 }
 
 void UcxWorker::progress() {
+  if (halted_) return;
   ucp_worker_progress(worker_);
   if (leaving_.empty()) return;
   // Out of the list first: closing one calls progress() again.
@@ -171,7 +182,7 @@ void UcxWorker::progress() {
 
 UcxWorker::~UcxWorker() {
   const auto deadline = base::Deadline::after_ms(kLeaveDeadlineMs);
-  while (!leaving_.empty() && !deadline.passed()) progress();
+  while (!leaving_.empty() && !halted_ && !deadline.passed()) progress();
   std::exchange(leaving_, {}).clear();  // by force
   if (worker_ != nullptr) ucp_worker_destroy(worker_);
   if (context_ != nullptr) ucp_cleanup(context_);

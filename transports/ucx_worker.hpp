@@ -31,6 +31,9 @@ class UcxWorker {
   std::mutex& mutex() { return mutex_; }
   ucp_worker_h handle() const { return worker_; }
   void progress();
+  // UCX moves bytes only in progress(): after this it touches no buffer any more, and no lane works.
+  void halt() { halted_ = true; }
+  bool halted() const { return halted_; }
   const std::string& address() const { return address_; }
   // Ends a connection without waiting: it is kept until what was sent on it has left, at most until the worker ends.
   void part(std::unique_ptr<UcxPeer> peer);
@@ -45,6 +48,7 @@ class UcxWorker {
   ucp_worker_h worker_ = nullptr;
   std::string address_;
   std::vector<std::unique_ptr<UcxPeer>> leaving_;
+  bool halted_ = false;
 };
 
 // UCX's endpoint to one peer process, shared by the lanes of a connection. All calls under the worker's mutex.
@@ -61,8 +65,9 @@ class UcxPeer {
   ucs_status_t status() const { return status_.load(std::memory_order_acquire); }
   void fail(ucs_status_t status);
   void sent() { sent_ = true; }
-  // Ends the connection at once: all requests on it complete, with an error where they were not done.
-  void force_close(int deadline_ms);
+  // Ends the connection at once: all sends on it complete, with an error where they were not done. False if UCX has not
+  // let go of it by the deadline.
+  bool force_close(int deadline_ms);
   // What sends_done() counted may still be in UCX's buffers: starts a flush if there can be something, and tells when
   // it is over.
   bool start_leaving();
@@ -75,6 +80,7 @@ class UcxPeer {
   ucp_ep_h endpoint_ = nullptr;
   bool sent_ = false;
   void* flush_ = nullptr;
+  void* close_ = nullptr;
   std::atomic<ucs_status_t> status_ = UCS_OK;
 };
 

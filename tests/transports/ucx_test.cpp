@@ -266,6 +266,87 @@ TEST(Ucx, a_lane_cancelled_in_the_middle_of_a_message_writes_no_more) {
   EXPECT_EQ(child.wait(), 0);
 }
 
+// Of a message in several pieces some came, and no more will: UCX does not end the receive by itself.
+TEST(Ucx, a_receive_in_whose_middle_the_peer_died_is_given_up) {
+  constexpr std::uint64_t kLanes = 12;
+  constexpr std::size_t kBytes = 60'000;
+  const auto open_lanes = [](Rank& rank) {
+    std::vector<std::unique_ptr<Endpoint>> ends;
+    for (std::uint64_t lane = 0; lane < kLanes; ++lane) ends.push_back(rank.connection->open_lane(10 + lane).value());
+    return ends;
+  };
+  Process child([&](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
+    const auto ends = open_lanes(rank);
+    const auto data = pattern(kBytes, 2);
+    for (int i = 0; i < 64; ++i) {  // more than the sockets hold, while the parent does not look
+      for (const auto& end : ends) end->send(data.data(), data.size(), signature(2));
+      for (int round = 0; round < 10; ++round) rank.transport->poll();
+    }
+    pipe.write("ready");
+    ::pause();
+    return 0;
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  ASSERT_TRUE(rank.send(pattern(8, 1), 1));
+  ASSERT_TRUE(rank.sends_done(1));
+  const auto ends = open_lanes(rank);
+  child.pipe().read();
+  child.kill();
+  std::vector<std::vector<std::byte>> landings(kLanes, std::vector<std::byte>(kBytes));
+  const auto take_all = [&] {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      while (ends[lane]->receive(kBytes, landings[lane].data(), signature(2)) != nullptr) ends[lane]->release();
+    }
+  };
+  EXPECT_TRUE(eventually([&] {
+    rank.transport->poll();
+    take_all();
+    return !rank.end->failure().ok();
+  }));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const auto& end : ends) end->cancel(2'000);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(2'500));
+  const auto then = landings;
+  for (int i = 0; i < 1'000; ++i) rank.transport->poll();
+  EXPECT_EQ(landings, then);
+}
+
+TEST(Ucx, a_cancel_that_has_no_time_leaves_no_buffer_in_use) {
+  Process child([](Pipe& pipe) {
+    Rank rank(1);
+    pipe.write(rank.transport->address());
+    rank.join(pipe.read());
+    EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
+    pipe.write("ready");
+    ::pause();
+    return 0;
+  });
+  Rank rank(0);
+  const std::string address = child.pipe().read();
+  child.pipe().write(rank.transport->address());
+  rank.join(address);
+  ASSERT_TRUE(rank.send(pattern(8, 1), 1));
+  ASSERT_TRUE(rank.sends_done(1));
+  child.pipe().read();
+  ::kill(child.pid(), SIGSTOP);
+  const auto large = pattern(rank.transport->max_message(), 1);
+  std::uint64_t posted = 1;
+  for (int i = 0; i < 64; ++i) {
+    rank.transport->poll();
+    if (rank.end->send(large.data(), large.size(), signature(2))) ++posted;
+  }
+  rank.end->cancel(0);
+  EXPECT_EQ(rank.end->sends_done(), posted);
+  EXPECT_EQ(rank.end->failure().code(), Code::Aborted);
+}
+
 TEST(Ucx, lanes_and_ranks_that_do_not_fit_into_a_tag_are_refused) {
   Rank rank(0);
   Rank peer(1);
