@@ -1,6 +1,7 @@
 #include "comm/bound_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <map>
 
@@ -210,8 +211,10 @@ class ChannelBinder {
 
 BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes) {
   BoundPlan plan;
-  plan.element_bytes = static_cast<std::uint32_t>(size_of(operation.dtype));
-  const Places places(schedule, rank, operation.count, plan.element_bytes);
+  const std::size_t element_bytes = size_of(operation.dtype);
+  WEFT_ASSERT(std::has_single_bit(element_bytes));
+  plan.element_shift = static_cast<std::uint32_t>(std::countr_zero(element_bytes));
+  const Places places(schedule, rank, operation.count, element_bytes);
   const RankProgram& program = schedule.ranks[static_cast<std::size_t>(rank)];
   for (std::size_t channel = 0; channel < program.channels.size(); ++channel) {
     ChannelBinder binder(places, static_cast<int>(channel), operation.collective == Collective::Barrier, lanes);

@@ -24,7 +24,7 @@ struct BoundChannel {
 struct BoundPlan {
   Choice choice;
   std::vector<BoundChannel> channels;
-  std::uint32_t element_bytes = 1;
+  std::uint32_t element_shift = 0;      // an element is 1 << element_shift bytes
   ReduceKernel reduce = nullptr;        // every reduction but an element's last
   ReduceKernel reduce_final = nullptr;  // the last: Avg scales here
   std::int32_t size = 1;                // ranks, for Avg

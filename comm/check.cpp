@@ -29,13 +29,6 @@ Status bad(const Operation& operation, std::string text) {
   return Status(Code::InvalidArgument, fmt::format("{}: {}", to_string(operation.collective), text));
 }
 
-Status check_overlap(const Operation& operation, int rank, std::uint64_t in_bytes, std::uint64_t out_bytes) {
-  const auto in = reinterpret_cast<std::uintptr_t>(operation.in);
-  const auto out = reinterpret_cast<std::uintptr_t>(operation.out);
-  if (in >= out + out_bytes || out >= in + in_bytes || in_place(operation, rank)) return {};
-  return bad(operation, "the buffers overlap but are not in place; weft/operation.hpp says how in and out must lie");
-}
-
 }  // namespace
 
 Status check_call(const Operation& operation, int size) {
@@ -66,23 +59,23 @@ Status check_call(const Operation& operation, int size) {
 
 Status check(const Operation& operation, int rank, int size) {
   WEFT_TRY(check_call(operation, size));
-  const std::uint64_t element = size_of(operation.dtype);
-  const std::uint64_t in_bytes = input_count(operation, rank, size) * element;
-  const std::uint64_t out_bytes = output_count(operation, rank, size) * element;
-  if (in_bytes > 0 && operation.in == nullptr)
-    return bad(operation, fmt::format("in is null but rank {} has {} bytes to give", rank, in_bytes));
-  if (out_bytes > 0 && operation.out == nullptr) {
-    return bad(operation, fmt::format("out is null but rank {} receives {} bytes", rank, out_bytes));
-  }
-  if (in_bytes > 0 && out_bytes > 0) return check_overlap(operation, rank, in_bytes, out_bytes);
-  return {};
+  const Footprint needs = footprint(operation, rank, size);
+  if (needs.fits(operation.in, operation.out)) return {};
+  if (needs.in_bytes > 0 && operation.in == nullptr)
+    return bad(operation, fmt::format("in is null but rank {} has {} bytes to give", rank, needs.in_bytes));
+  if (needs.out_bytes > 0 && operation.out == nullptr)
+    return bad(operation, fmt::format("out is null but rank {} receives {} bytes", rank, needs.out_bytes));
+  return bad(operation, "the buffers overlap but are not in place; weft/operation.hpp says how in and out must lie");
 }
 
-bool in_place(const Operation& operation, int rank) {
-  if (operation.in == nullptr || operation.out == nullptr || operation.count == 0) return false;
-  if (has_root(operation.collective) && operation.root != rank) return false;
-  const auto* out = static_cast<const std::byte*>(operation.out);
-  return operation.in == out + in_place_offset(operation, rank);
+Footprint footprint(const Operation& operation, int rank, int size) {
+  const std::uint64_t element = size_of(operation.dtype);
+  Footprint needs;
+  needs.in_bytes = input_count(operation, rank, size) * element;
+  needs.out_bytes = output_count(operation, rank, size) * element;
+  needs.may_be_in_place = operation.count > 0 && (!has_root(operation.collective) || operation.root == rank);
+  needs.in_place_offset = in_place_offset(operation, rank);
+  return needs;
 }
 
 }  // namespace weft::comm

@@ -16,6 +16,8 @@ namespace {
 // Rounds that a blocking call tries before it waits by the book: most small operations end within them.
 constexpr int kEagerRounds = 1000;
 constexpr int kEagerRoundsShared = 2;
+// The first of them in a row: a pause takes as long as a message from the next core.
+constexpr int kTightRounds = 50;
 
 // Longest message of a lane: small enough that a fused step overlaps its receive with its send.
 constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
@@ -27,7 +29,10 @@ constexpr int kCancelDeadlineMs = 2000;
 
 CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
                                      std::unique_ptr<Planner> planner)
-    : runtime_(runtime), member_(key, std::move(members), rank), planner_(std::move(planner)) {
+    : runtime_(runtime),
+      member_(key, std::move(members), rank),
+      planner_(std::move(planner)),
+      oversubscribed_(runtime->oversubscribed()) {
   runtime_->control().add(member_);
   const auto guard = runtime_->progress().guard();
   runtime_->progress().add(*this);
@@ -52,9 +57,9 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::root(std::unique_p
 }
 
 CommunicatorState::~CommunicatorState() {
+  // The outcome of an operation that nobody waited for is in health().
   for (const auto& slot : slots_) {
-    // The outcome of an operation that nobody waited for is in health().
-    if (slot->operation.channels_left > 0) static_cast<void>(wait(slot->ticket).ok());
+    if (!done(*slot)) static_cast<void>(wait(slot->ticket).ok());
   }
   {
     const auto guard = runtime_->progress().guard();
@@ -69,12 +74,12 @@ Status CommunicatorState::run(const Operation& operation) {
   auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
   WEFT_TRY(begin(operation, &slot));
-  const int rounds = runtime_->oversubscribed() ? kEagerRoundsShared : kEagerRounds;
+  const int rounds = oversubscribed_ ? kEagerRoundsShared : kEagerRounds;
   for (int round = 0; round < rounds; ++round) {
     runtime_->poll();
     engine_.advance();
     if (slot->operation.channels_left == 0) return finish(*slot);
-    relax();
+    if (round >= kTightRounds) relax();
   }
   if (guard.owns_lock()) guard.unlock();
   return wait(slot->ticket);
@@ -96,16 +101,22 @@ Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticke
 
 // Checks, plans and publishes the call, and hands it to the engine.
 Status CommunicatorState::begin(const Operation& operation, Slot** started) {
-  if (member_.faults.raised()) {
+  if (member_.faults.raised()) [[unlikely]] {
     give_up();
     return member_.faults.status();
   }
-  WEFT_TRY(check(operation, rank(), size()));
-  const bool aliased = in_place(operation, rank());
-  BoundPlan* plan = plans_.find(PlanKey(operation, aliased));
-  if (plan == nullptr) {
-    WEFT_TRY_ASSIGN(plan, make_plan(operation, aliased));
+  const bool on_host = operation.memory == MemoryKind::Host && operation.stream == nullptr;
+  KnownCall* known = on_host ? plans_.find(PlanKey(operation)) : nullptr;
+  if (known == nullptr) [[unlikely]] {
+    WEFT_TRY_ASSIGN(known, learn(operation));
   }
+  if (!known->footprint.fits(operation.in, operation.out)) [[unlikely]]
+    return check(operation, rank(), size());
+  const bool in_place = known->footprint.in_place(operation.in, operation.out);
+  if (known->plans[in_place] == nullptr) [[unlikely]] {
+    WEFT_TRY(make_plan(operation, in_place, *known));
+  }
+  BoundPlan* const plan = known->plans[in_place].get();
   Slot& slot = take_slot();
   slot.record = {++sequence_, plan->call, operation.root, operation.count, plan->hash};
   digest_ = (digest_ ^ plan->hash ^ plan->call) * 0x9e3779b97f4a7c15;
@@ -119,27 +130,30 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
   return {};
 }
 
-Result<BoundPlan*> CommunicatorState::make_plan(const Operation& operation, bool in_place) {
-  lane_error_ = Status();
-  WEFT_TRY_ASSIGN(auto plan, planner_->plan(operation, in_place, rank(), *this));
-  if (!lane_error_.ok()) {
-    runtime_->control().fail(member_, lane_error_);
-    return lane_error_;
-  }
-  // Peers know nothing of a call that was never made here: they must be told.
-  if (Status prepared = engine_.prepare(*plan); !prepared.ok()) {
-    runtime_->control().fail(member_, prepared);
-    return prepared;
-  }
-  const PlanKey key(operation, in_place);
-  BoundPlan* cached = plans_.insert(key, &plan);
-  if (cached == nullptr) {
+// A call that was not made before, or was forgotten.
+Result<KnownCall*> CommunicatorState::learn(const Operation& operation) {
+  WEFT_TRY(check_call(operation, size()));
+  KnownCall* const known = plans_.insert(PlanKey(operation), footprint(operation, rank(), size()));
+  if (known == nullptr) {
     return Status(
         Code::ResourceExhausted,
         fmt::format("too many different operations in flight; wait for some of them before starting another {}",
                     to_string(operation.collective)));
   }
-  return cached;
+  return known;
+}
+
+Status CommunicatorState::make_plan(const Operation& operation, bool in_place, KnownCall& known) {
+  lane_error_ = Status();
+  WEFT_TRY_ASSIGN(auto plan, planner_->plan(operation, in_place, rank(), *this));
+  // Peers know nothing of a call that is never made here: they must be told.
+  Status usable = lane_error_.ok() ? engine_.prepare(*plan) : lane_error_;
+  if (!usable.ok()) {
+    runtime_->control().fail(member_, usable);
+    return usable;
+  }
+  known.plans[in_place] = std::move(plan);
+  return {};
 }
 
 CommunicatorState::Slot& CommunicatorState::take_slot() {
@@ -165,9 +179,13 @@ Status CommunicatorState::finish(Slot& slot) {
 Status CommunicatorState::prepare(const Operation& operation) {
   const auto guard = runtime_->progress().guard();
   if (member_.faults.raised()) return member_.faults.status();
+  WEFT_TRY(check_call(operation, size()));
+  KnownCall* known = plans_.find(PlanKey(operation));
+  if (known == nullptr) {
+    WEFT_TRY_ASSIGN(known, learn(operation));
+  }
   for (const bool in_place : {false, true}) {
-    if (plans_.find(PlanKey(operation, in_place)) != nullptr) continue;
-    WEFT_TRY(make_plan(operation, in_place).status());
+    if (known->plans[in_place] == nullptr) WEFT_TRY(make_plan(operation, in_place, *known));
   }
   return {};
 }
@@ -191,14 +209,17 @@ bool CommunicatorState::drive_guarded() {
 
 Status CommunicatorState::wait(std::uint32_t ticket) {
   Slot& slot = *slots_[ticket];
-  Patience patience(runtime_->oversubscribed());
+  Patience patience(oversubscribed_);
   next_ask_ms_ = 0;
+  std::uint64_t seen = 0;
   for (;;) {
     bool moved = false;
     {
       const auto guard = runtime_->progress().guard();
       if (slot.operation.channels_left == 0) return finish(slot);
-      moved = drive();
+      // The helper thread may have moved it, too.
+      moved = drive() || engine_.movements() != seen;
+      seen = engine_.movements();
       if (slot.operation.channels_left == 0) return finish(slot);
     }
     if (other_thread_work(this)) moved = drive_thread_work() || moved;
@@ -210,6 +231,11 @@ Status CommunicatorState::wait(std::uint32_t ticket) {
       look_around(slot, patience.idle_ms());
     }
   }
+}
+
+bool CommunicatorState::done(const Slot& slot) {
+  const auto guard = runtime_->progress().guard();
+  return slot.operation.channels_left == 0;
 }
 
 bool CommunicatorState::test(std::uint32_t ticket) {

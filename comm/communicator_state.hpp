@@ -1,6 +1,6 @@
 // CommunicatorState: what a Communicator owns: its ranks, its engine, its plans and its first error.
 //
-// Reading order: run() -> begin() -> plan_for() (on a miss) -> Engine; wait() when it does not finish at once.
+// Reading order: run() -> begin() -> make_plan() (on a miss) -> Engine; wait() when it does not finish at once.
 #pragma once
 
 #include <cstdint>
@@ -68,9 +68,11 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   };
 
   Status begin(const Operation& operation, Slot** slot);
-  Result<BoundPlan*> make_plan(const Operation& operation, bool in_place);
+  Result<KnownCall*> learn(const Operation& operation);
+  Status make_plan(const Operation& operation, bool in_place, KnownCall& known);
   Slot& take_slot();
   Status finish(Slot& slot);
+  bool done(const Slot& slot);
   void give_up();
   void look_around(const Slot& slot, double idle_ms);
   void look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms);
@@ -84,6 +86,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::unique_ptr<Planner> planner_;
   Engine engine_;
   PlanCache plans_;
+  bool oversubscribed_;  // more ranks than cores on this host
   std::uint32_t sequence_ = 0;
   std::uint64_t digest_ = 0;                  // of all calls so far
   std::vector<std::unique_ptr<Slot>> slots_;  // by ticket

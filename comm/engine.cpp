@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/copy_bytes.hpp"
+#include "base/deadline.hpp"
 
 namespace weft::comm {
 
@@ -16,7 +17,8 @@ Status Engine::Channel::reserve_scratch(std::uint64_t bytes) {
   if (current == nullptr && arenas.size() > 1) arenas.erase(arenas.begin(), arenas.end() - 1);
   if (bytes == 0 || (!arenas.empty() && arenas.back().bytes >= bytes)) return {};
   Arena arena;
-  arena.memory.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}, std::nothrow)));
+  if (bytes <= kMaxScratch)
+    arena.memory.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}, std::nothrow)));
   if (arena.memory == nullptr) {
     return Status(
         Code::ResourceExhausted,
@@ -46,12 +48,12 @@ Status Engine::prepare(const BoundPlan& plan) {
 }
 
 bool Engine::advance() {
-  moved_ = false;
+  const std::uint64_t before = movements_;
   for (std::size_t index = 0; index < channels_.size(); ++index) {
     while (advance(index)) {
     }
   }
-  return moved_;
+  return movements_ != before;
 }
 
 // Runs a channel as far as it goes. True if it ended an operation and another may begin.
@@ -68,7 +70,7 @@ bool Engine::advance(std::size_t index) {
       }
       return false;
     }
-    moved_ = true;
+    ++movements_;
     ++channel.next;
   }
   if (!drained(channel)) return false;
@@ -130,8 +132,32 @@ void Engine::local(const Channel& channel, const Instruction& instruction) {
     return;
   }
   const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-  kernel(dst, src, channel.at(instruction.src2_base, instruction.src2()), instruction.bytes / plan.element_bytes,
+  kernel(dst, src, channel.at(instruction.src2_base, instruction.src2()), instruction.bytes >> plan.element_shift,
          plan.size);
+}
+
+bool Engine::receive(Channel& channel, const Instruction& instruction, bool forwards) {
+  // What was begun by slices is ended by slices.
+  if (!channel.receiving && instruction.bytes <= lanes_[instruction.lane]->slice() &&
+      (instruction.wait_lane == kNoLane || lanes_[instruction.wait_lane]->sent(instruction.wait)))
+    return receive_at_once(channel, instruction, forwards);
+  return receive_by_slices(channel, instruction, forwards);
+}
+
+// The usual case: the message is one slice, and dst may be written.
+bool Engine::receive_at_once(Channel& channel, const Instruction& instruction, bool forwards) {
+  const transports::Signature& signature = channel.current->signature;
+  transports::Endpoint& in = lanes_[instruction.lane]->endpoint();
+  if (channel.offered == nullptr) channel.offered = offer(channel, instruction, true);
+  const auto* lent = static_cast<const std::byte*>(in.receive(instruction.bytes, channel.offered, signature));
+  if (lent == nullptr) return false;
+  put(channel, instruction, lent, 0, instruction.bytes);
+  if (forwards) {
+    lanes_[instruction.to_lane]->send(channel.at(instruction.dst_base, instruction.dst), instruction.bytes, signature);
+  }
+  in.release();
+  channel.offered = nullptr;
+  return true;
 }
 
 // Slice by slice: take the message where it already is, or into what we offer, write dst, and let a fused send follow.
@@ -139,7 +165,7 @@ void Engine::local(const Channel& channel, const Instruction& instruction) {
 // The message is taken even while dst must not be written because a send still reads it; it then waits in scratch. Were
 // it left in the lane, the peer's send could not end, nor then ours if the peer does the same: both would wait for
 // ever.
-bool Engine::receive(Channel& channel, const Instruction& instruction, bool forwards) {
+bool Engine::receive_by_slices(Channel& channel, const Instruction& instruction, bool forwards) {
   const ActiveOperation& operation = *channel.current;
   Lane& in = *lanes_[instruction.lane];
   if (!channel.receiving) {
@@ -164,7 +190,7 @@ bool Engine::receive(Channel& channel, const Instruction& instruction, bool forw
     const auto* lent =
         static_cast<const std::byte*>(in.endpoint().receive(slice, channel.offered, operation.signature));
     if (lent == nullptr) return false;
-    moved_ = true;
+    ++movements_;
     if (writable) {
       write(channel, instruction, lent, slice, forwards);
     } else if (std::byte* const kept = landing(channel, instruction) + channel.taken; lent != kept) {
@@ -199,20 +225,26 @@ std::byte* Engine::offer(const Channel& channel, const Instruction& instruction,
 // The next `bytes` of dst from the same bytes of the message.
 void Engine::write(Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t bytes,
                    bool forwards) {
-  const BoundPlan& plan = *channel.current->plan;
-  std::byte* const dst = channel.at(instruction.dst_base, instruction.dst) + channel.done;
-  if (instruction.code == InstructionCode::RecvReduce || instruction.code == InstructionCode::RecvReduceSend) {
-    const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-    const std::byte* const src = channel.at(instruction.src_base, instruction.src) + channel.done;
-    kernel(dst, src, message, bytes / plan.element_bytes, plan.size);
-  } else if (message != dst && bytes > 0) {
-    base::copy_bytes(dst, message, bytes);
-  }
+  put(channel, instruction, message, channel.done, bytes);
   channel.done += bytes;
   if (!forwards || bytes == 0) return;
   Lane& out = *lanes_[instruction.to_lane];
   out.extend(bytes);
   out.pump(channel.current->signature);
+}
+
+// `bytes` of dst from `done` on, from those of the message.
+void Engine::put(const Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t done,
+                 std::size_t bytes) {
+  std::byte* const dst = channel.at(instruction.dst_base, instruction.dst) + done;
+  if (instruction.code == InstructionCode::RecvReduce || instruction.code == InstructionCode::RecvReduceSend) {
+    const BoundPlan& plan = *channel.current->plan;
+    const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
+    const std::byte* const src = channel.at(instruction.src_base, instruction.src) + done;
+    kernel(dst, src, message, bytes >> plan.element_shift, plan.size);
+  } else if (message != dst && bytes > 0) {
+    base::copy_bytes(dst, message, bytes);
+  }
 }
 
 bool Engine::drained(Channel& channel) {
@@ -228,7 +260,7 @@ bool Engine::drained(Channel& channel) {
 void Engine::finish(Channel& channel) {
   ActiveOperation& operation = *channel.current;
   channel.current = nullptr;
-  moved_ = true;
+  ++movements_;
   if (--operation.channels_left == 0) {
     --operation.plan->in_flight;
     --running_;
@@ -266,7 +298,8 @@ void Engine::blocked(std::vector<Blocked>* out) const {
 }
 
 void Engine::cancel(int deadline_ms) {
-  for (auto& lane : lanes_) lane->endpoint().cancel(deadline_ms);
+  const auto deadline = base::Deadline::after_ms(deadline_ms);
+  for (auto& lane : lanes_) lane->endpoint().cancel(deadline.remaining_ms());
   for (Channel& channel : channels_) {
     while (!channel.queue.empty()) {
       ActiveOperation& operation = *channel.queue.pop();

@@ -69,10 +69,12 @@ class Engine final {
   bool advance();
 
   std::int32_t running() const { return running_; }
+  // Grows whenever anything moves.
+  std::uint64_t movements() const { return movements_; }
   void blocked(std::vector<Blocked>* out) const;
 
-  // Gives up everything in flight: afterwards no transport touches a buffer and no operation is running. Bounded by the
-  // deadline for each lane, so by their number times it in all.
+  // Gives up everything in flight: afterwards no transport touches a buffer and no operation is running. The deadline
+  // is that of all lanes together.
   void cancel(int deadline_ms);
 
  private:
@@ -110,11 +112,15 @@ class Engine final {
   void begin(Channel& channel, std::size_t index, ActiveOperation& operation);
   bool execute(Channel& channel, const Instruction& instruction);
   bool receive(Channel& channel, const Instruction& instruction, bool forwards);
+  bool receive_at_once(Channel& channel, const Instruction& instruction, bool forwards);
+  bool receive_by_slices(Channel& channel, const Instruction& instruction, bool forwards);
   void forward_empty(const Channel& channel, const Instruction& instruction, bool forwards);
   static std::byte* landing(const Channel& channel, const Instruction& instruction);
   static std::byte* offer(const Channel& channel, const Instruction& instruction, bool writable);
   void write(Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t bytes,
              bool forwards);
+  static void put(const Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t done,
+                  std::size_t bytes);
   void local(const Channel& channel, const Instruction& instruction);
   bool drained(Channel& channel);
   void finish(Channel& channel);
@@ -122,7 +128,7 @@ class Engine final {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Channel> channels_;
   std::int32_t running_ = 0;
-  bool moved_ = false;
+  std::uint64_t movements_ = 0;
 };
 
 }  // namespace weft::comm

@@ -16,6 +16,7 @@ enum class Base : std::uint8_t { Input, Output, Scratch };
 inline constexpr std::uint64_t kMaxPiece = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kLandingUnit = 64;
 inline constexpr std::uint32_t kNoLanding = 0xffff'ffff;
+inline constexpr std::uint64_t kMaxScratch = kNoLanding * kLandingUnit;  // of a channel: what `landing` can name
 inline constexpr std::uint16_t kNoLane = 0xffff;
 
 struct Instruction {

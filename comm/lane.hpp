@@ -23,7 +23,7 @@ class Lane final {
   int peer() const { return peer_; }
   std::size_t slice() const { return slice_; }
   std::uint32_t slices(std::size_t bytes) const {
-    return bytes == 0 ? 1 : static_cast<std::uint32_t>((bytes + slice_ - 1) / slice_);
+    return bytes <= slice_ ? 1 : static_cast<std::uint32_t>((bytes + slice_ - 1) / slice_);
   }
 
   // Room for the messages of a plan; set-up path.
@@ -67,10 +67,16 @@ class Lane final {
 
   bool queue_empty() const { return queue_.empty(); }
   // The first `slices` slices since mark() no longer read their source.
-  bool sent(std::uint32_t slices) { return endpoint_->sends_done() >= mark_ + slices; }
-  bool all_sent() { return queue_.empty() && endpoint_->sends_done() >= enqueued_; }
+  bool sent(std::uint32_t slices) { return reached(mark_ + slices); }
+  bool all_sent() { return queue_.empty() && reached(enqueued_); }
 
  private:
+  bool reached(std::uint64_t slices) {
+    if (done_ >= slices) return true;
+    done_ = endpoint_->sends_done();
+    return done_ >= slices;
+  }
+
   struct Message {
     const std::byte* data;
     std::size_t total;
@@ -82,6 +88,7 @@ class Lane final {
   std::size_t slice_;
   std::uint64_t enqueued_ = 0;  // slices, since the lane was opened
   std::uint64_t mark_ = 0;
+  std::uint64_t done_ = 0;  // sends, as last asked
   RingQueue<Message> queue_;
   int peer_;
 };

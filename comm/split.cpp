@@ -95,7 +95,7 @@ Status CommunicatorState::compare_digests() {
 Status CommunicatorState::close() {
   WEFT_TRY(member_.faults.status());
   for (const auto& slot : slots_) {
-    if (slot->operation.channels_left > 0) {
+    if (!done(*slot)) {
       return Status(Code::InvalidArgument,
                     fmt::format("close: {} is still in flight; wait for it first", describe(slot->record)));
     }

@@ -123,5 +123,34 @@ TEST(Engine, a_one_shot_all_reduce_is_right_for_every_type) {
   }
 }
 
+// An end that takes all the time it is given to be cancelled.
+class SlowToCancel final : public transports::Endpoint {
+ public:
+  bool send(const void*, std::size_t, const transports::Signature&) override { return false; }
+  const void* receive(std::size_t, void*, const transports::Signature&) override { return nullptr; }
+  void release() override {}
+  std::uint64_t sends_done() override { return 0; }
+  bool unexpected(transports::Unexpected*) override { return false; }
+  bool peek(transports::Unexpected*) override { return false; }
+  Status failure() override { return {}; }
+  void cancel(int deadline_ms) override { std::this_thread::sleep_for(std::chrono::milliseconds(deadline_ms)); }
+};
+
+TEST(Engine, all_lanes_together_have_one_deadline_to_be_cancelled) {
+  Engine engine;
+  for (int peer = 1; peer <= 20; ++peer) engine.add_lane(std::make_unique<SlowToCancel>(), peer, 4096);
+  const auto begin = std::chrono::steady_clock::now();
+  engine.cancel(50);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(20 * 50));
+}
+
+TEST(Engine, scratch_that_instructions_cannot_name_is_an_error) {
+  Engine engine;
+  BoundPlan plan;
+  plan.channels.resize(1);
+  plan.channels[0].scratch_bytes = kMaxScratch + 1;
+  EXPECT_EQ(engine.prepare(plan).code(), Code::ResourceExhausted);
+}
+
 }  // namespace
 }  // namespace weft::comm
