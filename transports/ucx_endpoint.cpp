@@ -186,7 +186,7 @@ void UcxEndpoint::end_requests(int deadline_ms) {
   const bool closed = peer_.force_close(deadline.remaining_ms());
   drain(closed ? deadline.at_most_ms(kCancelGraceMs) : deadline);
   if (idle()) return;
-  // With the connection gone no more pieces come of a message in whose middle the peer died, though UCX keeps the
+  // With the connection gone no more pieces come of a message in whose middle the peer died, should UCX keep the
   // receive. All else that is still there may go on with the buffers as long as UCX is driven.
   if (!closed || posted_ != done_) worker_.halt();
   abandon_requests();

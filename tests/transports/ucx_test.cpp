@@ -266,8 +266,8 @@ TEST(Ucx, a_lane_cancelled_in_the_middle_of_a_message_writes_no_more) {
   EXPECT_EQ(child.wait(), 0);
 }
 
-// Of a message in several pieces some came, and no more will: UCX does not end the receive by itself.
-TEST(Ucx, a_receive_in_whose_middle_the_peer_died_is_given_up) {
+// Wherever between and within its messages the peer was.
+TEST(Ucx, lanes_full_of_messages_of_a_killed_peer_are_cancelled_in_time) {
   constexpr std::uint64_t kLanes = 12;
   constexpr std::size_t kBytes = 60'000;
   const auto open_lanes = [](Rank& rank) {
@@ -294,7 +294,8 @@ TEST(Ucx, a_receive_in_whose_middle_the_peer_died_is_given_up) {
   const std::string address = child.pipe().read();
   child.pipe().write(rank.transport->address());
   rank.join(address);
-  ASSERT_TRUE(rank.send(pattern(8, 1), 1));
+  const auto greeting = pattern(8, 1);
+  ASSERT_TRUE(rank.send(greeting, 1));
   ASSERT_TRUE(rank.sends_done(1));
   const auto ends = open_lanes(rank);
   child.pipe().read();
@@ -332,7 +333,8 @@ TEST(Ucx, a_cancel_that_has_no_time_leaves_no_buffer_in_use) {
   const std::string address = child.pipe().read();
   child.pipe().write(rank.transport->address());
   rank.join(address);
-  ASSERT_TRUE(rank.send(pattern(8, 1), 1));
+  const auto greeting = pattern(8, 1);
+  ASSERT_TRUE(rank.send(greeting, 1));
   ASSERT_TRUE(rank.sends_done(1));
   child.pipe().read();
   ::kill(child.pid(), SIGSTOP);
