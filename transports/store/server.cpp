@@ -12,7 +12,7 @@
 #include "base/assert.hpp"
 #include "base/control_thread.hpp"
 #include "base/socket.hpp"
-#include "transports/store/printable.hpp"
+#include "transports/store/admission.hpp"
 
 namespace weft::transports {
 namespace {
@@ -206,35 +206,9 @@ void StoreServer::join(ConnectionId id, Connection& connection) {
 }
 
 std::optional<Refusal> StoreServer::refusal(const Hello& hello) const {
-  if (hello.job != rank_0_.job) {
-    return Refusal{.reason = fmt::format("this is job '{}', not '{}'", printable(rank_0_.job), printable(hello.job))};
-  }
-  if (hello.size != rank_0_.size) {
-    return Refusal{
-        .reason = fmt::format("rank 0 was started for {} ranks, rank {} for {}: all ranks need the same size",
-                              rank_0_.size, hello.rank, hello.size),
-        .final = true};
-  }
-  if (hello.rank == 0) {
-    return Refusal{.reason = "rank 0 is here already: two processes were started as rank 0", .final = true};
-  }
-  switch (board_.member(hello.rank)) {
-    case Board::Member::Absent:
-      return {};
-    case Board::Member::Dead:
-      return Refusal{.reason = fmt::format("rank {} of job '{}' has died; a restarted job needs another job id",
-                                           hello.rank, printable(rank_0_.job)),
-                     .final = true};
-    case Board::Member::Left:
-      return Refusal{.reason = fmt::format("rank {} has left this store, which is about to end", hello.rank)};
-    case Board::Member::Here:
-      break;
-  }
-  const std::string& holder = connections_.at(members_.at(hello.rank)).hello->process;
-  // A process may make one communicator after the other; its next store has another port.
-  return Refusal{.reason = fmt::format("rank {} is here already: {} (this is {})", hello.rank, printable(holder),
-                                       printable(hello.process)),
-                 .final = holder != hello.process};
+  const auto holder = members_.find(hello.rank);
+  return why_refused(hello, rank_0_, board_,
+                     holder != members_.end() ? &*connections_.at(holder->second).hello : nullptr);
 }
 
 void StoreServer::refuse(ConnectionId id, Connection& connection, const Refusal& why) {
