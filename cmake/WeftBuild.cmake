@@ -59,8 +59,9 @@ function(weft_program name)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
-# Every *_test.cpp of folder `area` (and below) becomes one program and one ctest entry: <area>.<file>. A line
-# "// ctest: serial ucx" in a test says: run alone (it times something, or needs every core), and label "ucx" (see the tsan preset).
+# Every *_test.cpp of folder `area` (and below) becomes one program and one ctest entry, <area>.<file>; the target <area>_tests is
+# all of them. A line "// ctest: serial ucx" in a test says: run alone (it times something, or needs every core), and label "ucx"
+# (see the tsan preset).
 function(weft_tests area)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${area}/*_test.cpp)
   file(GLOB support CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${area}/support/*.cpp)
@@ -70,9 +71,11 @@ function(weft_tests area)
     target_link_libraries(${area}_support PRIVATE ${libraries})
     list(APPEND libraries ${area}_support)
   endif()
+  add_custom_target(${area}_tests)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${area}_${name} ${source})
+    add_dependencies(${area}_tests ${area}_${name})
     target_link_libraries(${area}_${name} PRIVATE ${libraries} GTest::gtest_main)
     add_test(NAME ${area}.${name} COMMAND ${area}_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     weft_test_marks(${source} marks)
