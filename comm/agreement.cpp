@@ -1,3 +1,4 @@
+// What is agreed: which transport joins two ranks, where ranks live, and the two rounds in which they agree.
 #include "comm/agreement.hpp"
 
 #include <fmt/format.h>

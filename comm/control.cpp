@@ -1,3 +1,4 @@
+// Questions, answers, blame and farewells.
 #include "comm/control.hpp"
 
 #include <fmt/format.h>

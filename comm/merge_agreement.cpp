@@ -1,3 +1,4 @@
+// Hosts from host ids, and all that the ranks said as one agreement.
 #include "comm/merge_agreement.hpp"
 
 #include <fmt/format.h>

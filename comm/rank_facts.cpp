@@ -1,3 +1,4 @@
+// Reads the own machine: boot id, CPUs, topology; tries the transports.
 #include "comm/rank_facts.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The reasons for which a rank is not taken in, in the order in which they are looked for.
 #include "transports/store/admission.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The loop over connections: accepting, reading, answering, noticing ends.
 #include "transports/store/server.hpp"
 
 #include <fmt/format.h>
