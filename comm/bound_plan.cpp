@@ -1,3 +1,4 @@
+// Where each span of a schedule lies in bytes, and each channel's steps as instructions.
 #include "comm/bound_plan.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Packs a call into the code, and unpacks one that a peer sent, which may be anything.
 #include "comm/call_code.hpp"
 
 namespace weft::comm {

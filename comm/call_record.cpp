@@ -1,3 +1,4 @@
+// Reading a record that the calling thread may be writing, and telling a record in words.
 #include "comm/call_record.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The checks in the order in which a caller can mend them, each with its words.
 #include "comm/check.hpp"
 
 #include <fmt/format.h>

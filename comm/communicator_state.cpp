@@ -1,3 +1,4 @@
+// The walk of a call: begin, drive, wait, finish; and the lanes that plans are bound to.
 #include "comm/communicator_state.hpp"
 
 #include <fmt/format.h>

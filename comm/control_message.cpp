@@ -1,3 +1,4 @@
+// The bytes of each kind of message.
 #include "comm/control_message.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Checks the options, and gathers the parts that they ask for.
 #include "comm/create.hpp"
 
 #include <fmt/format.h>

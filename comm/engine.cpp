@@ -1,3 +1,4 @@
+// The switch over instructions, and how a message is taken: at once, or slice by slice.
 #include "comm/engine.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Chooses, builds, proves and binds; a schedule that is not proved is never run.
 #include "comm/planner.hpp"
 
 #include <fmt/format.h>

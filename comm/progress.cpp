@@ -1,3 +1,4 @@
+// The helper thread: rounds while something moves, naps while nothing does, sleep while nothing is in flight.
 #include "comm/progress.hpp"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+// Connections on first use, over the transport that was agreed for the pair.
 #include "comm/runtime.hpp"
 
 #include <fmt/format.h>

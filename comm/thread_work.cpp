@@ -1,3 +1,4 @@
+// The list is thread-local, so it needs no lock; it is as long as the communicators in use.
 #include "comm/thread_work.hpp"
 
 #include <algorithm>

@@ -48,23 +48,8 @@ bool has_private_path(std::string_view line, std::string_view path) {
   return false;
 }
 
-// There a .cpp may still leave the comment to the header that it includes first.
-constexpr std::string_view kHeadersSpeak[] = {"comm/", "transports/"};
-
-bool leaves_it_to_its_header(const SourceFile& file) {
-  const auto in_folder = [&](std::string_view folder) { return file.path.starts_with(folder); };
-  const std::vector<Include> includes = includes_of(file);
-  if (std::ranges::none_of(kHeadersSpeak, in_folder) || !file.path.ends_with(".cpp")) return false;
-  if (includes.empty() || includes.front().line != 1) return false;
-  const std::string_view stem = std::string_view(file.path).substr(0, file.path.size() - 4);
-  const std::string_view own = includes.front().name.substr(0, includes.front().name.rfind('.'));
-  return stem.substr(stem.rfind('/') + 1) == own.substr(own.rfind('/') + 1);
-}
-
 // A reader may stop after the first lines of any file, and knows what it is for.
-bool says_what_it_is_for(const SourceFile& file) {
-  return file.text.starts_with("//") || file.text.starts_with("/*") || leaves_it_to_its_header(file);
-}
+bool says_what_it_is_for(const SourceFile& file) { return file.text.starts_with("//") || file.text.starts_with("/*"); }
 
 void check_line(std::string_view line, bool source, const std::string& where, std::vector<std::string>& found) {
   if (source && line.find('\t') != std::string_view::npos) found.push_back(where + "tab");

@@ -1,3 +1,4 @@
+// One function per question, each answered now or when the key comes.
 #include "transports/store/board.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Questions wait here for their answers, until their deadline, the end of the link or that of a rank they need.
 #include "transports/store/client.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The bytes of a frame; parsing accepts any.
 #include "transports/store/frame.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads what has come and writes what fits, whole frames either way.
 #include "transports/store/frame_stream.hpp"
 
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// The two frames of the greeting; parsing accepts any bytes.
 #include "transports/store/hello.hpp"
 
 #include <fmt/format.h>

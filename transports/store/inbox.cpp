@@ -1,3 +1,4 @@
+// Delivery, by whichever thread is there first.
 #include "transports/store/inbox.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Escapes what is not printable and shortens what is long.
 #include "transports/store/printable.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The listening thread, and what the end of the connection means to those who wait.
 #include "transports/store/socket_link.hpp"
 
 #include <fmt/format.h>
