@@ -1,16 +1,25 @@
-// The agreement as text: JSON, because it is read once per job and people look at it.
+// What ranks tell each other to agree, and the agreement, as text: JSON, because it is read once per job and people
+// look at it.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/json_reader.hpp"
+#include "base/json_writer.hpp"
 #include "comm/agreement.hpp"
 
 namespace weft::comm {
 namespace {
 
-using Json = nlohmann::json;
+using base::JsonDocument;
+using base::JsonObject;
+using base::JsonValue;
+using base::JsonWriter;
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
+constexpr std::size_t kMaxRanks = 65'536;
+constexpr std::size_t kMaxCpus = std::size_t{1} << 20;
+constexpr std::size_t kMaxTransports = 64;
 
 // Addresses may hold any bytes; JSON holds text.
 std::string to_hex(std::string_view bytes) {
@@ -19,122 +28,196 @@ std::string to_hex(std::string_view bytes) {
   return hex;
 }
 
-int digit(char c) {
+std::optional<int> digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  throw std::invalid_argument("an address is not hexadecimal");
+  return std::nullopt;
 }
 
-std::string from_hex(const std::string& hex) {
-  if (hex.size() % 2 != 0) throw std::invalid_argument("an address has an odd number of digits");
+std::optional<std::string> from_hex(std::string_view hex) {
+  if (hex.size() % 2 != 0) return std::nullopt;
   std::string bytes;
-  for (std::size_t at = 0; at < hex.size(); at += 2)
-    bytes.push_back(static_cast<char>(digit(hex[at]) * 16 + digit(hex[at + 1])));
+  for (std::size_t at = 0; at < hex.size(); at += 2) {
+    const auto high = digit(hex[at]);
+    const auto low = digit(hex[at + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes.push_back(static_cast<char>(*high * 16 + *low));
+  }
   return bytes;
 }
 
-Json addresses_to_json(const std::map<std::string, std::string>& addresses) {
-  Json json = Json::object();
-  for (const auto& [name, address] : addresses) json[name] = to_hex(address);
-  return json;
-}
+using Addresses = std::map<std::string, std::string>;
 
-std::map<std::string, std::string> addresses_from_json(const Json& json) {
-  std::map<std::string, std::string> addresses;
-  for (const auto& [name, address] : json.items()) addresses.emplace(name, from_hex(address.get<std::string>()));
-  return addresses;
-}
-
-// Runs a parser that may throw (a wrong key, a wrong type) and turns what it throws into Corrupt.
-template <typename T, typename Parse>
-Result<T> parse(std::string_view what, std::string_view text, const Parse& parse_json) {
-  try {
-    const Json json = Json::parse(text);
-    if (json.at("schema").get<int>() != kSchema) {
-      return Status(Code::Corrupt, fmt::format("{} of schema {}, this library reads {}; run the same Weft on all ranks",
-                                               what, json.at("schema").dump(), kSchema));
-    }
-    return parse_json(json);
-  } catch (const std::exception& error) {
-    return Status(Code::Corrupt,
-                  fmt::format("{} cannot be read: {}; run the same Weft on all ranks", what, error.what()));
+void write(JsonWriter& json, const Addresses& addresses) {
+  json.begin_list("addresses");
+  for (const auto& [transport, address] : addresses) {
+    json.begin_object();
+    json.member("transport", transport);
+    json.member("hex", to_hex(address));
+    json.end_object();
   }
+  json.end_list();
+}
+
+Status read_address(const JsonValue& value, Addresses& addresses) {
+  std::string transport;
+  std::string hex;
+  JsonObject object(value);
+  object.required("transport", transport);
+  object.required("hex", hex);
+  WEFT_TRY(object.finish());
+  const std::optional<std::string> bytes = from_hex(hex);
+  if (!bytes) return value.wrong("is no address in hexadecimal digits");
+  if (!addresses.emplace(transport, *bytes).second) return value.wrong("is the second address of its transport");
+  return {};
+}
+
+void require_addresses(JsonObject& object, Addresses& addresses) {
+  object.required_by("addresses", [&](const JsonValue& list) {
+    return list.read_list(kMaxTransports, [&](const JsonValue& value) { return read_address(value, addresses); });
+  });
+}
+
+template <typename T>
+void require_list(JsonObject& object, std::string_view name, std::vector<T>& list, std::size_t most) {
+  object.required_by(name, [&](const JsonValue& values) {
+    return values.read_list(most, [&](const JsonValue& value) {
+      T element{};
+      WEFT_TRY(value.read(element));
+      list.push_back(std::move(element));
+      return Status();
+    });
+  });
+}
+
+// The text as an object of this schema, read by `read_members(object)`.
+template <typename Read>
+Status parse(std::string_view what, std::string_view text, const Read& read_members) {
+  const auto parsed = [&]() -> Status {
+    WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse(what, text));
+    JsonObject object(document.root());
+    object.required_by("schema", [&](const JsonValue& value) {
+      int schema = 0;
+      WEFT_TRY(value.read(schema));
+      return schema == kSchema ? Status() : value.wrong(fmt::format("is {}, this library reads {}", schema, kSchema));
+    });
+    read_members(object);
+    return object.finish();
+  }();
+  if (parsed.ok()) return {};
+  return Status(parsed.code(), fmt::format("{}; run the same Weft on all ranks", parsed.message()));
+}
+
+void write(JsonWriter& json, const AgreedRank& rank) {
+  json.begin_object();
+  json.member("host", rank.host);
+  write(json, rank.addresses);
+  json.member("crosses_hosts", rank.crosses_hosts);
+  json.member("reaches_leader", rank.reaches_leader);
+  json.end_object();
+}
+
+Status read_rank(const JsonValue& value, std::size_t hosts, std::vector<AgreedRank>& ranks) {
+  AgreedRank rank;
+  JsonObject object(value);
+  object.required("host", rank.host, 0, static_cast<std::int64_t>(hosts) - 1);
+  require_addresses(object, rank.addresses);
+  require_list(object, "crosses_hosts", rank.crosses_hosts, kMaxTransports);
+  require_list(object, "reaches_leader", rank.reaches_leader, kMaxTransports);
+  WEFT_TRY(object.finish());
+  ranks.push_back(std::move(rank));
+  return {};
 }
 
 }  // namespace
 
 std::string to_json(const RankFacts& facts) {
-  return Json{{"schema", kSchema},
-              {"host_id", facts.host_id},
-              {"host_name", facts.host_name},
-              {"cpus", facts.cpus},
-              {"crosses_hosts", facts.crosses_hosts},
-              {"addresses", addresses_to_json(facts.addresses)}}
-      .dump(-1, ' ', true, Json::error_handler_t::replace);
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", kSchema);
+  json.member("host_id", facts.host_id);
+  json.member("host_name", facts.host_name);
+  json.member("cpus", facts.cpus);
+  json.member("crosses_hosts", facts.crosses_hosts);
+  write(json, facts.addresses);
+  json.end_object();
+  return std::move(json).text();
 }
 
 Result<RankFacts> rank_facts_from_json(std::string_view text) {
-  return parse<RankFacts>("a rank's facts", text, [](const Json& json) {
-    return RankFacts{json.at("host_id").get<std::string>(), json.at("host_name").get<std::string>(),
-                     json.at("cpus").get<std::vector<int>>(), addresses_from_json(json.at("addresses")),
-                     json.at("crosses_hosts").get<std::vector<std::string>>()};
-  });
+  RankFacts facts;
+  WEFT_TRY(parse("a rank's facts", text, [&](JsonObject& object) {
+    object.required("host_id", facts.host_id);
+    object.required("host_name", facts.host_name);
+    require_list(object, "cpus", facts.cpus, kMaxCpus);
+    require_list(object, "crosses_hosts", facts.crosses_hosts, kMaxTransports);
+    require_addresses(object, facts.addresses);
+  }));
+  return facts;
 }
 
 std::string to_json(const RankView& view) {
-  return Json{{"schema", kSchema}, {"reaches_leader", view.reaches_leader}, {"graph", view.graph}}.dump(
-      -1, ' ', true, Json::error_handler_t::replace);
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", kSchema);
+  json.member("reaches_leader", view.reaches_leader);
+  json.member("graph", view.graph);
+  json.end_object();
+  return std::move(json).text();
 }
 
 Result<RankView> rank_view_from_json(std::string_view text) {
-  return parse<RankView>("what a rank sees", text, [](const Json& json) {
-    return RankView{json.at("reaches_leader").get<std::vector<std::string>>(), json.at("graph").get<std::string>()};
-  });
+  RankView view;
+  WEFT_TRY(parse("what a rank sees", text, [&](JsonObject& object) {
+    require_list(object, "reaches_leader", view.reaches_leader, kMaxTransports);
+    object.required("graph", view.graph);
+  }));
+  return view;
 }
 
 std::string to_json(const Agreement& agreement) {
-  Json ranks = Json::array();
-  for (const AgreedRank& rank : agreement.ranks) {
-    ranks.push_back({{"host", rank.host},
-                     {"addresses", addresses_to_json(rank.addresses)},
-                     {"crosses_hosts", rank.crosses_hosts},
-                     {"reaches_leader", rank.reaches_leader}});
-  }
-  return Json{{"schema", kSchema},
-              {"ranks", ranks},
-              {"hosts", agreement.hosts},
-              {"oversubscribed", agreement.oversubscribed},
-              {"transports", agreement.transports},
-              {"graph", topology::to_json(agreement.graph)},
-              {"algorithms", agreement.algorithms},
-              {"channels", agreement.channels}}
-      .dump(-1, ' ', true, Json::error_handler_t::replace);
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", kSchema);
+  json.member("hosts", agreement.hosts);
+  json.begin_list("oversubscribed");
+  for (const bool host : agreement.oversubscribed) json.value(host);
+  json.end_list();
+  json.begin_list("ranks");
+  for (const AgreedRank& rank : agreement.ranks) write(json, rank);
+  json.end_list();
+  json.member("transports", agreement.transports);
+  json.member("graph", topology::to_json(agreement.graph));
+  json.member("algorithms", agreement.algorithms);
+  json.member("channels", agreement.channels);
+  json.end_object();
+  return std::move(json).text();
 }
 
 Result<Agreement> agreement_from_json(std::string_view text) {
-  std::string graph_text;
-  Result<Agreement> agreement = parse<Agreement>("the agreement", text, [&](const Json& json) {
-    Agreement read;
-    read.hosts = json.at("hosts").get<std::vector<std::string>>();
-    for (const Json& rank : json.at("ranks")) {
-      const int host = rank.at("host").get<int>();
-      if (host < 0 || static_cast<std::size_t>(host) >= read.hosts.size())
-        throw std::invalid_argument("a rank names no host");
-      read.ranks.push_back({.host = host,
-                            .addresses = addresses_from_json(rank.at("addresses")),
-                            .crosses_hosts = rank.at("crosses_hosts").get<std::vector<std::string>>(),
-                            .reaches_leader = rank.at("reaches_leader").get<std::vector<std::string>>()});
-    }
-    read.oversubscribed = json.at("oversubscribed").get<std::vector<bool>>();
-    if (read.oversubscribed.size() != read.hosts.size()) throw std::invalid_argument("hosts do not match");
-    read.transports = json.at("transports").get<std::vector<std::string>>();
-    graph_text = json.at("graph").get<std::string>();
-    read.algorithms = json.at("algorithms").get<std::string>();
-    read.channels = json.at("channels").get<int>();
-    return read;
-  });
-  if (!agreement.has_value()) return agreement;
-  WEFT_TRY_ASSIGN(agreement->graph, topology::from_json(graph_text));
+  Agreement agreement;
+  std::string graph;
+  WEFT_TRY(parse("the agreement", text, [&](JsonObject& object) {
+    require_list(object, "hosts", agreement.hosts, kMaxRanks);
+    object.required_by("oversubscribed", [&](const JsonValue& hosts) {
+      WEFT_TRY(hosts.read_list(kMaxRanks, [&](const JsonValue& value) {
+        bool oversubscribed = false;
+        WEFT_TRY(value.read(oversubscribed));
+        agreement.oversubscribed.push_back(oversubscribed);
+        return Status();
+      }));
+      return hosts.size() == agreement.hosts.size() ? Status() : hosts.wrong("has not one element for each host");
+    });
+    object.required_by("ranks", [&](const JsonValue& ranks) {
+      return ranks.read_list(
+          kMaxRanks, [&](const JsonValue& rank) { return read_rank(rank, agreement.hosts.size(), agreement.ranks); });
+    });
+    require_list(object, "transports", agreement.transports, kMaxTransports);
+    object.required("graph", graph);
+    object.required("algorithms", agreement.algorithms);
+    object.required("channels", agreement.channels);
+  }));
+  WEFT_TRY_ASSIGN(agreement.graph, topology::from_json(graph));
   return agreement;
 }
 

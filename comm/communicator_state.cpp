@@ -212,6 +212,7 @@ Status CommunicatorState::wait(std::uint32_t ticket) {
   Slot& slot = *slots_[ticket];
   Patience patience(oversubscribed_);
   next_ask_ms_ = 0;
+  end_seen_ms_ = -1;
   std::uint64_t seen = 0;
   for (;;) {
     bool moved = false;
@@ -227,6 +228,7 @@ Status CommunicatorState::wait(std::uint32_t ticket) {
     if (moved) {
       patience.reset();
       next_ask_ms_ = 0;
+      end_seen_ms_ = -1;
     } else if (patience.pause()) {
       const auto guard = runtime_->progress().guard();
       look_around(slot, patience.idle_ms());

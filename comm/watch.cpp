@@ -54,7 +54,7 @@ void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, d
     }
     // The store names the dead by itself, and in better words: give it a moment. What came before the end is still
     // taken.
-    if (idle_ms < kEndGraceMs || drive()) return;
+    if (!end_is_old(idle_ms) || drive()) return;
     runtime_->control().fail(
         member_,
         Status(failure.code(), fmt::format("{}: {}", where(slot, blocked, idle_ms), failure.message()), blocked.peer));
@@ -74,7 +74,7 @@ void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, d
                blocked.peer));
     return;
   }
-  if (idle_ms > kEndGraceMs && member_.has_left(blocked.peer) && !blocked.sending && !drive()) {
+  if (member_.has_left(blocked.peer) && !blocked.sending && end_is_old(idle_ms) && !drive()) {
     const auto last = member_.reported(blocked.peer);
     runtime_->control().fail(member_, Status(Code::PeerLost,
                                              fmt::format("{}, but rank {} has destroyed its communicator after {}",
@@ -82,6 +82,12 @@ void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, d
                                                          last ? describe(*last) : "no call at all"),
                                              blocked.peer));
   }
+}
+
+// A lane's end was seen a while ago, counted from when this wait first saw one.
+bool CommunicatorState::end_is_old(double idle_ms) {
+  if (end_seen_ms_ < 0) end_seen_ms_ = idle_ms;
+  return idle_ms - end_seen_ms_ >= kEndGraceMs;
 }
 
 // "all_reduce #42 of 100 float32, sum (ring, step 5/14): rank 3 waited 30 s for rank 2 over shm; rank 2 last reported
