@@ -68,8 +68,8 @@ ssize_t in_time(const base::FileDescriptor& socket, base::Deadline deadline, con
   }
 }
 
-// Receives one packet of `bytes` bytes and the descriptor that came with it, if any. Surplus descriptors cannot come:
-// the control buffer has room for one.
+// Receives one packet of `bytes` bytes and the descriptor that came with it, if any. Surplus descriptors are not taken
+// in: the room that is told, unlike the aligned buffer, ends after the first.
 ssize_t receive_packet(const base::FileDescriptor& socket, void* data, std::size_t bytes,
                        base::FileDescriptor* passed) {
   iovec vector{data, bytes};
@@ -78,7 +78,7 @@ ssize_t receive_packet(const base::FileDescriptor& socket, void* data, std::size
   message.msg_iov = &vector;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  message.msg_controllen = CMSG_LEN(sizeof(int));
   const ssize_t got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
   if (got < 0) return got;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {

@@ -1,7 +1,9 @@
 // Shared memory between processes: who may join, who dies, and what is left behind.
 #include "transports/shm.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <initializer_list>
 
 #include "base/file_descriptor.hpp"
 #include "tests/support/no_threads.hpp"
@@ -86,6 +89,24 @@ ShmReply::Result answer_to(const base::FileDescriptor& socket, const ShmRequest&
   ShmReply reply;
   EXPECT_EQ(::recv(socket.get(), &reply, sizeof(reply), 0), static_cast<ssize_t>(sizeof(reply)));
   return reply.result;
+}
+
+// A request that is none, and descriptors with it.
+void send_descriptors(const base::FileDescriptor& socket, std::initializer_list<int> descriptors) {
+  char noise = 'x';
+  iovec vector{&noise, sizeof(noise)};
+  alignas(cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+  cmsghdr* part = CMSG_FIRSTHDR(&message);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+  std::memcpy(CMSG_DATA(part), descriptors.begin(), descriptors.size() * sizeof(int));
+  ASSERT_EQ(::sendmsg(socket.get(), &message, MSG_NOSIGNAL), 1) << std::strerror(errno);
 }
 
 TEST(Shm, two_processes_exchange_messages_while_neither_waits_for_the_other) {
@@ -395,6 +416,20 @@ TEST(Shm, silent_or_babbling_strangers_do_not_keep_peers_out) {
   auto there = transport({.host_id = {}, .reach_deadline_ms = kDeadlineMs});
   EXPECT_TRUE(there->reaches(here->address()));
   EXPECT_TRUE(there->connect(1, 0, here->address(), kDeadlineMs).has_value());
+}
+
+TEST(Shm, descriptors_that_a_stranger_sends_along_are_closed_however_many_they_are) {
+  auto here = transport();
+  const base::FileDescriptor sender = stranger(*ShmAddress::parse(here->address()));
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const base::FileDescriptor reading(ends[0]);
+  {
+    const base::FileDescriptor writing(ends[1]);
+    send_descriptors(sender, {writing.get(), writing.get(), writing.get()});
+  }
+  pollfd polled{.fd = reading.get(), .events = 0, .revents = 0};  // hung up once nobody holds the writing end
+  EXPECT_EQ(::poll(&polled, 1, kDeadlineMs), 1);
 }
 
 TEST(Shm, peers_that_come_all_at_once_and_ask_a_little_later_are_all_answered) {
