@@ -55,7 +55,7 @@ void to_all_others(const Member& member, const ControlMessage& message,
 }  // namespace
 
 Member::Member(CommunicatorKey key, std::vector<int> members, int rank)
-    : key_(key), members_(std::move(members)), rank_(rank), heard_(members_.size()) {}
+    : key_(key), members_(std::move(members)), rank_(rank), messages_(members_.size()) {}
 
 int Member::rank_of(int root_rank) const {
   const auto found = std::find(members_.begin(), members_.end(), root_rank);
@@ -156,18 +156,18 @@ Status Control::blame(Member& member, const Status& status) {
       culprit);
 }
 
-// Those of the ranks that do not answer; fewer if an error comes first.
+// Those of the ranks that do not answer; or have not yet, if an error comes first, which then stands.
 std::vector<int> Control::roll_call(Member& member, const std::vector<int>& ranks) {
   Outbox out;
   for (const int rank : ranks) out.emplace_back(member.root_rank(rank), message_to(member, ControlKind::Ask));
   std::unique_lock lock(mutex_);
-  const std::vector<std::uint64_t> before = member.heard_;
+  const std::vector<std::uint64_t> before = member.messages_;
   lock.unlock();
   send(out);
   lock.lock();
   std::vector<int> silent = ranks;
   const auto answered = [&](int rank) {
-    return member.heard_[static_cast<std::size_t>(rank)] != before[static_cast<std::size_t>(rank)];
+    return member.messages_[static_cast<std::size_t>(rank)] != before[static_cast<std::size_t>(rank)];
   };
   heard_.wait_until(lock, base::Deadline::after_ms(kRollCallMs).time(), [&] {
     std::erase_if(silent, answered);
@@ -197,7 +197,7 @@ void Control::on_message(int from, std::string_view bytes) {
       const auto farewell = farewells_.find(message->communicator);
       if (farewell != farewells_.end() && message->kind == ControlKind::Ask) out.emplace_back(from, farewell->second);
     } else if (const int rank = found->second->rank_of(from); rank >= 0) {
-      ++found->second->heard_[static_cast<std::size_t>(rank)];
+      ++found->second->messages_[static_cast<std::size_t>(rank)];
       handle(*found->second, rank, *message, &out);
     }
   }

@@ -48,7 +48,7 @@ class Member final {
   mutable std::mutex mutex_;
   std::map<int, CallRecord> reported_;
   std::set<int> left_;
-  std::vector<std::uint64_t> heard_;  // how many messages came from each rank; under the Control's mutex
+  std::vector<std::uint64_t> messages_;  // how many came from each rank; under the Control's mutex
 };
 
 class Control final {
