@@ -115,7 +115,10 @@ Result<Agreement> agree(transports::Store& store, const AgreementParts& parts) {
   WEFT_TRY(publish(store, view_key(rank), of_rank(rank, view_text(parts, leader_facts, leader == rank))));
   if (rank == 0) WEFT_TRY(publish(store, kResultKey, of_rank(rank, verdict(store, facts, parts, deadline))));
   WEFT_TRY_ASSIGN(const std::string result, published(store, kResultKey, verdict_by));
-  return agreement_from_json(result);
+  WEFT_TRY_ASSIGN(Agreement agreement, agreement_from_json(result));
+  if (agreement.ranks.size() != facts.size())
+    return Status(Code::Corrupt, "rank 0 published the agreement of another job");
+  return agreement;
 }
 
 }  // namespace weft::comm

@@ -1,4 +1,5 @@
-// What goes wrong on one rank while the ranks agree is told to all of them, at once and in the same words.
+// What goes wrong on one rank while the ranks agree is told to all of them, at once and in the same words; and what
+// rank 0 says is checked.
 #include "comm/agreement.hpp"
 
 #include <gmock/gmock.h>
@@ -10,6 +11,8 @@
 #include <future>
 
 #include "base/file_descriptor.hpp"
+#include "comm/merge_agreement.hpp"
+#include "comm/publish.hpp"
 #include "comm/runtime.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
 #include "tests/support/no_threads.hpp"
@@ -128,6 +131,24 @@ TEST(Agree, a_rank_that_gets_no_helper_thread_takes_no_other_down_with_it_unhear
   }
   for (auto& other : others) told.push_back(other.get());
   expect_all_blame(told, Code::ResourceExhausted, 3);
+}
+
+TEST(Agree, an_agreement_of_fewer_ranks_is_not_believed) {
+  const auto stores = transports::LocalStoreHub::create(2);
+  const auto first = stores->store(0);
+  const auto second = stores->store(1);
+  const std::string facts = join_facts({to_json(RankFacts{}), to_json(RankFacts{})});
+  Agreement of_one;
+  of_one.ranks.resize(1);
+  of_one.hosts = {"host"};
+  of_one.oversubscribed = {false};
+  of_one.graph = *topology::model("cpu-2socket");
+  ASSERT_TRUE(publish(*first, "agree/facts", facts).ok());
+  ASSERT_TRUE(publish(*first, "agree/result", to_json(of_one)).ok());
+  const Options options;
+  const Transports none;
+  const auto agreed = agree(*second, {.options = options, .transports = none, .graph = nullptr, .failure = {}});
+  EXPECT_EQ(agreed.status().code(), Code::Corrupt) << agreed.status().to_string();
 }
 
 }  // namespace
