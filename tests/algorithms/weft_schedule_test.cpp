@@ -125,6 +125,14 @@ TEST_F(WeftSchedule, VerifyCountsWhatItProved) {
   EXPECT_THAT(roots.output, StartsWith("16 schedules proved"));
 }
 
+TEST_F(WeftSchedule, VerifyDoesWithoutThreadsWhereTheSystemGivesNone) {
+  // A new thread's stack is as large as the limit, here as the address space.
+  const Outcome outcome =
+      run_shell("ulimit -s 137438953472 && " + program_ + " verify all_reduce/ring --ranks 1-4 2>&1");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, StartsWith("8 schedules proved, 0 failed"));
+}
+
 TEST_F(WeftSchedule, VerifyProvesTheWholeTable) {
   const Outcome outcome = run("verify --all --ranks 1-9 --ranks-per-host 1-4 --jobs 2");
   EXPECT_EQ(outcome.code, 0) << outcome.output;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "algorithms/export.hpp"
+#include "base/control_thread.hpp"
 #include "tools/weft-schedule/commands.hpp"
 #include "tools/weft-schedule/verify_cases.hpp"
 
@@ -50,6 +51,18 @@ void prove(const std::vector<Case>& cases, Tally& tally) {
   }
 }
 
+// On this thread and `jobs` - 1 others. Where the system gives fewer, those that are there do all of it.
+void prove_all(const std::vector<Case>& cases, int jobs, Tally& tally) {
+  std::vector<std::thread> helpers;
+  for (int job = 1; job < jobs; ++job) {
+    auto helper = base::start_control_thread("weft-prove", [&] { prove(cases, tally); });
+    if (!helper) break;
+    helpers.push_back(std::move(helper).value());
+  }
+  prove(cases, tally);
+  for (std::thread& helper : helpers) helper.join();
+}
+
 std::string failures_text(const std::vector<std::pair<std::size_t, std::string>>& failures) {
   std::string text;
   for (std::size_t i = 0; i < std::min(failures.size(), kFailuresShown); ++i)
@@ -64,10 +77,7 @@ Result<int> prove_cases(const VerifyArguments& arguments) {
   WEFT_TRY_ASSIGN(const std::vector<Case> cases, list_cases(arguments.cases));
   const auto start = std::chrono::steady_clock::now();
   Tally tally;
-  {
-    std::vector<std::jthread> threads;
-    for (int job = 0; job < arguments.jobs; ++job) threads.emplace_back([&] { prove(cases, tally); });
-  }
+  prove_all(cases, arguments.jobs, tally);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (tally.proved == 0 && tally.failures.empty())
     return Status(Code::InvalidArgument, "nothing to prove: no algorithm serves these ranks, roots and channels");
