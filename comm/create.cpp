@@ -53,8 +53,11 @@ Result<std::unique_ptr<CommunicatorState>> create(const Options& options) {
     parts.hub = transports::LocalStoreHub::create(1);
     parts.store = parts.hub->store(0);
   } else {
-    WEFT_TRY_ASSIGN(parts.transports, transports::make_transports(options));
+    auto transports = transports::make_transports(options);
     WEFT_TRY_ASSIGN(parts.store, transports::connect_store(options));
+    // A rank without transports meets the others all the same: else they would wait for it until their deadline.
+    parts.failure = transports.status();
+    if (transports) parts.transports = std::move(transports).value();
   }
   WEFT_TRY_ASSIGN(auto runtime, Runtime::create(std::move(parts)));
   return CommunicatorState::root(std::move(runtime));

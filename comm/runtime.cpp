@@ -9,10 +9,11 @@ namespace weft::comm {
 
 Result<std::unique_ptr<Runtime>> Runtime::create(RuntimeParts parts) {
   auto progress = Progress::start(parts.options.progress_thread);
-  WEFT_TRY_ASSIGN(Agreement agreement, agree(*parts.store, {.options = parts.options,
-                                                            .transports = parts.transports,
-                                                            .graph = parts.graph,
-                                                            .failure = progress.status()}));
+  WEFT_TRY_ASSIGN(Agreement agreement,
+                  agree(*parts.store, {.options = parts.options,
+                                       .transports = parts.transports,
+                                       .graph = parts.graph,
+                                       .failure = parts.failure.ok() ? progress.status() : parts.failure}));
   return std::unique_ptr<Runtime>(new Runtime(std::move(parts), std::move(agreement), std::move(*progress)));
 }
 

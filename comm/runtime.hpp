@@ -24,6 +24,7 @@ struct RuntimeParts {
   std::unique_ptr<transports::Store> store;
   std::vector<std::unique_ptr<transports::Transport>> transports;  // in order of preference
   const topology::Graph* graph = nullptr;                          // used instead of probing, if not null
+  Status failure;  // why this rank cannot take part after all; all ranks are told
 };
 
 class Runtime final {

@@ -181,6 +181,23 @@ TEST(Bench, ranks_that_are_given_different_arguments_are_told_both) {
   for (const auto& outcome : run_two("--channels 2", "--channels 2 --no-pin")) EXPECT_EQ(outcome.exit_code, 0);
 }
 
+TEST(Bench, a_rank_that_has_no_transport_is_named_by_all_at_once) {
+  const std::string rendezvous = "127.0.0.1:" + std::to_string(free_port());
+  std::vector<Process> ranks;
+  for (const std::string ucx_tls : {"tcp,self", "pigeon"}) {
+    ranks.push_back(Process::start({program("weft-bench"), "barrier", "--transport", "ucx", "--timeout", "50"},
+                                   {{"WEFT_SIZE", "2"},
+                                    {"WEFT_RANK", std::to_string(ranks.size())},
+                                    {"WEFT_RENDEZVOUS", rendezvous},
+                                    {"UCX_TLS", ucx_tls}}));
+  }
+  for (auto& rank : ranks) {
+    const auto outcome = rank.wait(40s);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("rank 1: UCX cannot start"));
+  }
+}
+
 // The ranks that weft-bench started, by its own account: "#   rank   0  host h  pid 123  cpus 0".
 std::vector<pid_t> ranks_in(const std::string& output) {
   std::vector<pid_t> pids;
