@@ -21,7 +21,8 @@ class Communicator {
  public:
   // Collective over options.size ranks: meets at the store, agrees on topology and settings, opens no connection yet
   // beyond what "same host" needs. Fails with Timeout naming the ranks that did not come, or InvalidArgument naming the
-  // option.
+  // option. What one rank lacks (a transport that starts, a topology that can be read) is the error of all, in the same
+  // words; Status::peer() is that rank.
   static Result<Communicator> create(const Options& options);
 
   Communicator(Communicator&&) noexcept;
