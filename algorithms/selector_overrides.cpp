@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "algorithms/selector.hpp"
+#include "base/limits.hpp"
 
 namespace weft::algorithms {
 namespace {
 
-constexpr int kMaxChannelsAsked = 64;
 constexpr std::size_t kMaxRules = 256;
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -96,8 +96,8 @@ class RuleReader {
     const std::string_view channels = text.substr(at + 1);
     const auto [end, error] = std::from_chars(channels.data(), channels.data() + channels.size(), rule.channels);
     if (error != std::errc() || end != channels.data() + channels.size() || rule.channels < 1 ||
-        rule.channels > kMaxChannelsAsked)
-      return wrong(fmt::format("\"@{}\" is not a number of channels from 1 to {}", channels, kMaxChannelsAsked));
+        rule.channels > base::kMaxChannels)
+      return wrong(fmt::format("\"@{}\" is not a number of channels from 1 to {}", channels, base::kMaxChannels));
     if (rule.channels % algorithm->native_channels != 0 ||
         (rule.channels != algorithm->native_channels && !algorithm->replicable))
       return wrong(fmt::format("{} runs on {} channel{}{}", name, algorithm->native_channels,

@@ -6,6 +6,7 @@
 
 #include "base/json_reader.hpp"
 #include "base/json_writer.hpp"
+#include "base/limits.hpp"
 #include "comm/agreement.hpp"
 
 namespace weft::comm {
@@ -17,7 +18,6 @@ using base::JsonValue;
 using base::JsonWriter;
 
 constexpr int kSchema = 2;
-constexpr std::size_t kMaxRanks = 65'536;
 constexpr std::size_t kMaxCpus = std::size_t{1} << 20;
 constexpr std::size_t kMaxTransports = 64;
 
@@ -198,9 +198,9 @@ Result<Agreement> agreement_from_json(std::string_view text) {
   Agreement agreement;
   std::string graph;
   WEFT_TRY(parse("the agreement", text, [&](JsonObject& object) {
-    require_list(object, "hosts", agreement.hosts, kMaxRanks);
+    require_list(object, "hosts", agreement.hosts, base::kMaxRanks);
     object.required_by("oversubscribed", [&](const JsonValue& hosts) {
-      WEFT_TRY(hosts.read_list(kMaxRanks, [&](const JsonValue& value) {
+      WEFT_TRY(hosts.read_list(base::kMaxRanks, [&](const JsonValue& value) {
         bool oversubscribed = false;
         WEFT_TRY(value.read(oversubscribed));
         agreement.oversubscribed.push_back(oversubscribed);
@@ -209,8 +209,9 @@ Result<Agreement> agreement_from_json(std::string_view text) {
       return hosts.size() == agreement.hosts.size() ? Status() : hosts.wrong("has not one element for each host");
     });
     object.required_by("ranks", [&](const JsonValue& ranks) {
-      return ranks.read_list(
-          kMaxRanks, [&](const JsonValue& rank) { return read_rank(rank, agreement.hosts.size(), agreement.ranks); });
+      return ranks.read_list(base::kMaxRanks, [&](const JsonValue& rank) {
+        return read_rank(rank, agreement.hosts.size(), agreement.ranks);
+      });
     });
     require_list(object, "transports", agreement.transports, kMaxTransports);
     object.required("graph", graph);

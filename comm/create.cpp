@@ -3,15 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.hpp"
 #include "base/socket.hpp"
 #include "transports/transports.hpp"
 
 namespace weft::comm {
 namespace {
-
-// A rank takes 16 bits of a UCX tag.
-constexpr int kMaxRanks = 65'536;
-constexpr int kMaxChannels = 64;
 
 Status check(const Options& options) {
   if (options.size < 1) {
@@ -19,17 +16,17 @@ Status check(const Options& options) {
         Code::InvalidArgument,
         fmt::format("Options::size is {}; set rank and size, or use Options::from_environment()", options.size));
   }
-  if (options.size > kMaxRanks) {
-    return Status(Code::InvalidArgument,
-                  fmt::format("Options::size is {}; at most {} ranks can work together", options.size, kMaxRanks));
+  if (options.size > base::kMaxRanks) {
+    return Status(Code::InvalidArgument, fmt::format("Options::size is {}; at most {} ranks can work together",
+                                                     options.size, base::kMaxRanks));
   }
   if (options.rank < 0 || options.rank >= options.size) {
     return Status(Code::InvalidArgument,
                   fmt::format("Options::rank {} is not one of {} ranks", options.rank, options.size));
   }
-  if (options.channels < 0 || options.channels > kMaxChannels) {
+  if (options.channels < 0 || options.channels > base::kMaxChannels) {
     return Status(Code::InvalidArgument,
-                  fmt::format("Options::channels is {}; give 0 (chosen) to {}", options.channels, kMaxChannels));
+                  fmt::format("Options::channels is {}; give 0 (chosen) to {}", options.channels, base::kMaxChannels));
   }
   if (options.timeout_ms < 1)
     return Status(Code::InvalidArgument,

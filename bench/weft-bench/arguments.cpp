@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/command_line.hpp"
+#include "base/limits.hpp"
 #include "base/message_sizes.hpp"
 #include "weft/version.hpp"
 
@@ -15,7 +17,6 @@ namespace weft::bench {
 namespace {
 
 constexpr int kMaxRanks = 4096;
-constexpr int kMaxChannels = 64;         // as everywhere in Weft
 constexpr int kBenchTimeoutMs = 60'000;  // a benchmark that waits longer has failed
 
 constexpr const char* kFooter = R"(
@@ -139,7 +140,7 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       ->check(CLI::Range(1, kMaxRanks));
   app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
   app.add_option("--channels", arguments.channels, "Of every call; 0: chosen with the algorithm")
-      ->check(CLI::Range(0, kMaxChannels));
+      ->check(CLI::Range(0, base::kMaxChannels));
   app.add_option("--transport", arguments.transports, "Allowed transports, comma-separated, best first: shm,ucx")
       ->delimiter(',');
   app.add_option("-i,--iterations", arguments.iterations, "Timed calls for each size; 0: as fit --time-budget")
@@ -161,12 +162,6 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       "--check,!--no-check", [&words](std::int64_t on) { words.no_check = on < 0; },
       "Compare every result element-wise (default)");
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
-}
-
-// An empty value is a mistake, as of an unset shell variable; without this it would count as not given.
-void refuse_empty_values(CLI::App& app) {
-  for (CLI::Option* option : app.get_options())
-    option->check([](const std::string& value) { return value.empty() ? "is empty" : ""; }, "");
 }
 
 }  // namespace
@@ -196,7 +191,7 @@ Parsed parse(int argc, char** argv) {
   try {
     add_what(app, words, arguments);
     add_how(app, words, arguments);
-    refuse_empty_values(app);
+    base::refuse_empty_values(app);
     app.parse(argc, argv);
     convert(words, arguments);
   } catch (const CLI::CallForHelp&) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/command_line.hpp"
 #include "weft/options.hpp"
 #include "weft/types.hpp"
 
@@ -36,12 +37,7 @@ struct Arguments {
   bool pin = true;
 };
 
-struct Parsed {
-  std::optional<Arguments> arguments;  // without: only `text` is to be told
-  std::string text;                    // help, or what is wrong
-  bool wrong = false;
-};
-
+using Parsed = base::ParsedCommandLine<Arguments>;
 Parsed parse(int argc, char** argv);
 
 // What the arguments say about how a communicator is made.

@@ -54,8 +54,8 @@ void pin_to(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(cpu), &set);
-  sched_setaffinity(0, sizeof(set),
-                    &set);  // refused: unpinned is only slower, and the table's header shows where ranks may run
+  // Refused: unpinned is only slower, and the table's header shows where ranks may run.
+  sched_setaffinity(0, sizeof(set), &set);
 }
 
 // The signals the parent waits for instead of being interrupted by them.

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.hpp"
 #include "weft/version.hpp"
 
 namespace weft::topo_probe {
@@ -34,9 +35,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--fail-on", arguments.fail_on, "exit with 1 if a finding is at least this severe")
       ->check(CLI::IsMember({"info", "warning", "error"}));
   app.add_flag("--list-models", arguments.list_models, "names for --model");
-  // An empty value is a mistake, as of an unset shell variable; without this it would count as not given.
-  for (CLI::Option* option : app.get_options())
-    option->check([](const std::string& value) { return value.empty() ? "is empty" : ""; }, "");
+  base::refuse_empty_values(app);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/command_line.hpp"
+
 namespace weft::topo_probe {
 
 struct Arguments {
@@ -19,12 +21,7 @@ struct Arguments {
   bool list_models = false;
 };
 
-struct Parsed {
-  std::optional<Arguments> arguments;  // without: only `text` is to be told
-  std::string text;                    // help, or what is wrong
-  bool wrong = false;
-};
-
+using Parsed = base::ParsedCommandLine<Arguments>;
 Parsed parse(int argc, char** argv);
 
 }  // namespace weft::topo_probe

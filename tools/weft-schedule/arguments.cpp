@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/command_line.hpp"
 #include "weft/version.hpp"
 
 namespace weft::schedule_tool {
@@ -88,12 +89,6 @@ void add(CLI::App& app, ExplainArguments& arguments) {
   app.add_flag("--json", arguments.json, "As JSON");
 }
 
-// An empty value is a mistake, as of an unset shell variable; without this it would count as not given.
-void refuse_empty_values(CLI::App& app) {
-  for (CLI::Option* option : app.get_options())
-    option->check([](const std::string& value) { return value.empty() ? "is empty" : ""; }, "");
-}
-
 class CommandLine {
  public:
   CommandLine() {
@@ -129,7 +124,7 @@ class CommandLine {
   void add_subcommand(const char* name, const char* what, Of& arguments) {
     CLI::App* subcommand = app_.add_subcommand(name, what);
     add(*subcommand, arguments);
-    refuse_empty_values(*subcommand);
+    base::refuse_empty_values(*subcommand);
   }
 
   static Parsed wrong(std::string_view what) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <variant>
 
+#include "base/command_line.hpp"
+
 namespace weft::schedule_tool {
 
 // Where ranks run: --model, --topology, --ranks and --ranks-per-host.
@@ -74,12 +76,7 @@ struct ExplainArguments {
 
 using Arguments = std::variant<ListArguments, ShowArguments, VerifyArguments, SimulateArguments, ExplainArguments>;
 
-struct Parsed {
-  std::optional<Arguments> arguments;  // without: only `text` is to be told
-  std::string text;                    // help, or what is wrong
-  bool wrong = false;
-};
-
+using Parsed = base::ParsedCommandLine<Arguments>;
 Parsed parse(int argc, char** argv);
 
 }  // namespace weft::schedule_tool

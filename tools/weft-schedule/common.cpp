@@ -1,6 +1,7 @@
 // What several subcommands need: algorithms by name, the machine, files.
 #include <fmt/format.h>
 
+#include "base/limits.hpp"
 #include "base/output.hpp"
 #include "tools/weft-schedule/commands.hpp"
 #include "topology/read_file.hpp"
@@ -9,7 +10,6 @@ namespace weft::schedule_tool {
 namespace {
 
 constexpr int kMaxToolRanks = 4096;
-constexpr int kMaxChannels = 64;  // as everywhere in Weft
 constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
 
 Status invalid(std::string message) { return Status(Code::InvalidArgument, std::move(message)); }
@@ -55,8 +55,8 @@ Status check_support(const Algorithm& algorithm, const Group& group, int root) {
 }
 
 Status check_channels(int channels) {
-  if (channels >= 0 && channels <= kMaxChannels) return {};
-  return invalid(fmt::format("--channels {} is not from 0 to {}", channels, kMaxChannels));
+  if (channels >= 0 && channels <= base::kMaxChannels) return {};
+  return invalid(fmt::format("--channels {} is not from 0 to {}", channels, base::kMaxChannels));
 }
 
 Result<int> replicas_for(const Algorithm& algorithm, int channels) {

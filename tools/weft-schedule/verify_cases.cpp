@@ -7,13 +7,13 @@
 #include <charconv>
 #include <set>
 
+#include "base/limits.hpp"
 #include "tools/weft-schedule/commands.hpp"
 
 namespace weft::schedule_tool {
 namespace {
 
 constexpr int kMaxProvedRanks = 1024;
-constexpr int kMaxProvedChannels = 64;
 
 std::vector<int> roots_of(const Algorithm& algorithm, int ranks, const std::vector<int>* wanted) {
   if (!has_root(algorithm.collective)) return {0};
@@ -85,7 +85,7 @@ Result<std::vector<Case>> list_cases(const CaseArguments& arguments) {
   WEFT_TRY_ASSIGN(const std::vector<int> ranks, parse_numbers("--ranks", arguments.ranks, 1, kMaxProvedRanks));
   std::vector<int> channels = {0};
   if (arguments.channels) {
-    WEFT_TRY_ASSIGN(channels, parse_numbers("--channels", *arguments.channels, 1, kMaxProvedChannels));
+    WEFT_TRY_ASSIGN(channels, parse_numbers("--channels", *arguments.channels, 1, base::kMaxChannels));
   }
   std::vector<int> per_host = {0};
   if (arguments.ranks_per_host) {

@@ -93,8 +93,8 @@ bool SocketLink::exchange(StoreClient& client) {
   }
   if (!broken.ok()) {
     client.fail(std::move(broken));
-    ::shutdown(stream_.descriptor(),
-               SHUT_RDWR);  // a rank that cannot follow is as good as dead, and the others shall know
+    // A rank that cannot follow is as good as dead, and the others shall know.
+    ::shutdown(stream_.descriptor(), SHUT_RDWR);
     open = false;
   }
   if (!open) server_is_gone(client);
