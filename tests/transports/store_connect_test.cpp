@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -265,14 +266,33 @@ TEST(StoreConnect, noise_gets_no_answer_and_does_no_harm) {
   (*one)->leave();
 }
 
+// Both ends of a connection are in this process, and its usual limit is 1024.
+void allow_as_many_descriptors_as_the_system_does() {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = limit.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+// Connections over which nothing is said; fewer after a failure.
+std::vector<base::FileDescriptor> silent_strangers(int port, std::size_t count) {
+  allow_as_many_descriptors_as_the_system_does();
+  std::vector<base::FileDescriptor> strangers;
+  while (strangers.size() < count) {
+    auto socket = base::connect_to(loopback(port), base::Deadline::after_ms(kLongMs));
+    if (!socket.has_value()) {
+      ADD_FAILURE() << strangers.size() << ": " << socket.error().to_string();
+      break;
+    }
+    strangers.push_back(std::move(*socket));
+  }
+  return strangers;
+}
+
 TEST(StoreConnect, a_thousand_strangers_keep_nobody_out) {
   auto zero = listen(loopback_options(0, 2, 0));
-  std::vector<base::FileDescriptor> silent;
-  for (int i = 0; i < 1000; ++i) {
-    auto socket = base::connect_to(loopback(zero.port), base::Deadline::after_ms(kLongMs));
-    ASSERT_TRUE(socket.has_value()) << i << ": " << socket.error().to_string();
-    silent.push_back(std::move(*socket));
-  }
+  const auto silent = silent_strangers(zero.port, 1000);
+  ASSERT_EQ(silent.size(), 1000U);
   auto one = connect_store(loopback_options(1, 2, zero.port));
   ASSERT_TRUE(one.has_value()) << one.error().to_string();
   (*one)->leave();
@@ -281,12 +301,9 @@ TEST(StoreConnect, a_thousand_strangers_keep_nobody_out) {
 TEST(StoreConnect, who_came_early_and_speaks_late_is_heard_among_more_strangers_than_are_served_at_a_time) {
   auto zero = listen(loopback_options(0, 2, 0));
   RawClient early(zero.port);
-  std::vector<base::FileDescriptor> silent;
-  for (std::size_t i = 0; i < StoreServer::kMaxStrangers + 50; ++i) {
-    auto socket = base::connect_to(loopback(zero.port), base::Deadline::after_ms(kLongMs));
-    ASSERT_TRUE(socket.has_value()) << i << ": " << socket.error().to_string();
-    silent.push_back(std::move(*socket));
-  }
+  constexpr std::size_t kStrangers = StoreServer::kMaxStrangers + 50;
+  const auto silent = silent_strangers(zero.port, kStrangers);
+  ASSERT_EQ(silent.size(), kStrangers);
   early.send(hello_frame("test job", 2, 1));
   const auto answer = early.receive();
   ASSERT_TRUE(answer.has_value());
