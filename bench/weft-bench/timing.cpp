@@ -44,19 +44,20 @@ class Caller {
 
 struct Batches {
   int batches = 0;
-  int calls = 0;  // in each
+  int calls = 0;   // in each
+  int longer = 0;  // the first so many have one more
 };
 
 Batches fixed(int iterations) {
   const int batches = std::min(iterations, 100);
-  return {batches, iterations / batches};
+  return {batches, iterations / batches, iterations % batches};
 }
 
 Batches within_budget(double call_us, double budget_s) {
   const double calls = std::clamp(std::ceil(kBatchUs / call_us), 1.0, static_cast<double>(kMaxBatchCalls));
   const double batches = std::clamp(budget_s * 1e6 / (calls * call_us), static_cast<double>(kMinBatches),
                                     static_cast<double>(kMaxBatches));
-  return {static_cast<int>(batches), static_cast<int>(calls)};
+  return {static_cast<int>(batches), static_cast<int>(calls), 0};
 }
 
 // What one call takes, roughly: agreed, so that all ranks make the same number of calls.
@@ -95,8 +96,8 @@ Result<Timing> time_calls(Communicator& communicator, std::span<const Operation>
     plan = within_budget(call_us, settings.budget_s);
   }
   std::vector<double> times(static_cast<std::size_t>(plan.batches));
-  for (auto& time : times) {
-    WEFT_TRY_ASSIGN(time, caller.timed(plan.calls));
+  for (int batch = 0; batch < plan.batches; ++batch) {
+    WEFT_TRY_ASSIGN(times[static_cast<std::size_t>(batch)], caller.timed(plan.calls + (batch < plan.longer ? 1 : 0)));
   }
   WEFT_TRY(agree_on_max(communicator, times));
   return summary(std::move(times));
