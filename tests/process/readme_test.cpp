@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include "tests/support/process.hpp"
@@ -43,10 +42,12 @@ std::vector<std::filesystem::path> links_of(const std::filesystem::path& page) {
   std::ostringstream content;
   content << file.rdbuf();
   const auto text = content.str();
-  const std::regex link(R"(\]\(([^)#:]+)(#[^)]*)?\))");
   std::vector<std::filesystem::path> links;
-  for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
-    links.push_back((page.parent_path() / (*at)[1].str()).lexically_normal());
+  for (auto at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1)) {
+    const auto target = text.substr(at + 2, text.find(')', at) - at - 2);
+    const auto path = target.substr(0, target.find('#'));
+    const bool elsewhere = path.empty() || path.find(':') != std::string::npos;  // in the page, or on the web
+    if (!elsewhere) links.push_back((page.parent_path() / path).lexically_normal());
   }
   return links;
 }
