@@ -18,3 +18,26 @@
 #else
 #define WEFT_THREAD_SANITIZER 0
 #endif
+
+#if WEFT_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace weft::base {
+
+// While one lives, what its thread allocates may be lost without LeakSanitizer's complaint: for calls into a library
+// that loses memory of its own. Elsewhere it is nothing.
+class OthersMayLeak final {
+ public:
+#if WEFT_ADDRESS_SANITIZER
+  OthersMayLeak() { __lsan_disable(); }
+  ~OthersMayLeak() { __lsan_enable(); }
+#else
+  OthersMayLeak() {}  // not defaulted: an unused object of a trivial type is a warning
+  ~OthersMayLeak() {}
+#endif
+  OthersMayLeak(const OthersMayLeak&) = delete;
+  OthersMayLeak& operator=(const OthersMayLeak&) = delete;
+};
+
+}  // namespace weft::base

@@ -12,10 +12,6 @@
 
 #include "transports/store/store.hpp"
 
-// libpmix 4.2 loses five bytes of its own; LeakSanitizer asks for this function, elsewhere nobody does.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libpmix.so\n"; }
-
 namespace weft::transports {
 namespace {
 
