@@ -52,10 +52,13 @@ Result<transports::Connection*> Runtime::connection(int root_rank) {
   if (connection != nullptr) return connection.get();
   transports::Transport* const transport = this->transport(root_rank);
   if (transport == nullptr) {
-    return Status(
-        Code::Unsupported,
-        fmt::format("no transport reaches rank {} from rank {}; allowed are {}. Set WEFT_TRANSPORTS to allow others",
-                    root_rank, rank(), fmt::join(agreement_.transports, ", ")));
+    // Without names, one that cannot start is left out without a word.
+    const std::string_view remedy = parts_.options.transports.empty()
+                                        ? "Set WEFT_TRANSPORTS=shm,ucx: one that is named and cannot start says why"
+                                        : "Set WEFT_TRANSPORTS to allow others";
+    return Status(Code::Unsupported,
+                  fmt::format("no transport reaches rank {} from rank {}; rank 0 of the job has {}. {}", root_rank,
+                              rank(), fmt::join(agreement_.transports, ", "), remedy));
   }
   const std::string& address =
       agreement_.ranks[static_cast<std::size_t>(root_rank)].addresses.at(std::string(transport->name()));

@@ -198,6 +198,24 @@ TEST(Bench, a_rank_that_has_no_transport_is_named_by_all_at_once) {
   }
 }
 
+TEST(Bench, ranks_between_which_nothing_could_start_are_told_how_to_learn_why) {
+  const std::string rendezvous = "127.0.0.1:" + std::to_string(free_port());
+  std::vector<Process> ranks;
+  for (const std::string host : {"left", "right"}) {
+    ranks.push_back(Process::start({program("weft-bench"), "barrier", "--timeout", "20"},
+                                   {{"WEFT_SIZE", "2"},
+                                    {"WEFT_RANK", std::to_string(ranks.size())},
+                                    {"WEFT_RENDEZVOUS", rendezvous},
+                                    {"WEFT_HOST_ID", host},
+                                    {"UCX_TLS", "pigeon"}}));
+  }
+  for (auto& rank : ranks) {
+    const auto outcome = rank.wait(60s);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("rank 0 of the job has shm. Set WEFT_TRANSPORTS=shm,ucx: "));
+  }
+}
+
 // The ranks that weft-bench started, by its own account: "#   rank   0  host h  pid 123  cpus 0".
 std::vector<pid_t> ranks_in(const std::string& output) {
   std::vector<pid_t> pids;
