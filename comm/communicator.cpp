@@ -97,7 +97,9 @@ Work& Work::operator=(Work&& other) noexcept {
 Work::~Work() { static_cast<void>(wait().ok()); }
 
 Status Work::wait() {
-  if (communicator_ != nullptr) failed_ = std::exchange(communicator_, nullptr)->wait(ticket_);
+  if (communicator_ == nullptr) return failed_;
+  if (!communicator_->started_here(ticket_)) return communicator_->wait(ticket_);  // an error; nothing is lost
+  failed_ = std::exchange(communicator_, nullptr)->wait(ticket_);
   return failed_;
 }
 

@@ -60,7 +60,7 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::root(std::unique_p
 CommunicatorState::~CommunicatorState() {
   // The outcome of an operation that nobody waited for is in health().
   for (const auto& slot : slots_) {
-    if (!done(*slot)) static_cast<void>(wait(slot->ticket).ok());
+    if (!done(*slot)) static_cast<void>(wait(*slot).ok());
   }
   {
     const auto guard = runtime_->progress().guard();
@@ -83,7 +83,7 @@ Status CommunicatorState::run(const Operation& operation) {
     if (round >= kTightRounds) relax();
   }
   if (guard.owns_lock()) guard.unlock();
-  return wait(slot->ticket);
+  return wait(*slot);
 }
 
 Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticket) {
@@ -94,8 +94,8 @@ Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticke
   runtime_->poll();
   engine_.advance();
   if (slot->operation.channels_left == 0) return {};
-  slot->listed = true;
-  enter_thread_work(this);
+  slot->thread = this_thread_work();
+  enter_thread_work(this, alive_);
   runtime_->progress().wake();
   return {};
 }
@@ -165,14 +165,14 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
   }
   Slot& slot = *slots_[free_.back()];
   free_.pop_back();
-  slot.listed = false;
+  slot.thread = nullptr;
   slot.cancelled = false;
   return slot;
 }
 
 // The outcome of an operation that is done; its slot is free again.
 Status CommunicatorState::finish(Slot& slot) {
-  if (slot.listed) leave_thread_work(this);
+  if (slot.thread != nullptr) leave_thread_work(this);
   free_.push_back(slot.ticket);
   return slot.cancelled ? member_.faults.status() : Status();
 }
@@ -208,8 +208,18 @@ bool CommunicatorState::drive_guarded() {
   return drive();
 }
 
+bool CommunicatorState::started_here(std::uint32_t ticket) const {
+  const Slot& slot = *slots_[ticket];
+  return slot.thread == nullptr || slot.thread == this_thread_work();
+}
+
 Status CommunicatorState::wait(std::uint32_t ticket) {
-  Slot& slot = *slots_[ticket];
+  if (started_here(ticket)) return wait(*slots_[ticket]);
+  return Status(Code::InvalidArgument,
+                fmt::format("wait: another thread started {}; wait for it there", describe(slots_[ticket]->record)));
+}
+
+Status CommunicatorState::wait(Slot& slot) {
   Patience patience(oversubscribed_);
   next_ask_ms_ = 0;
   end_seen_ms_ = -1;
@@ -242,6 +252,7 @@ bool CommunicatorState::done(const Slot& slot) {
 }
 
 bool CommunicatorState::test(std::uint32_t ticket) {
+  if (!started_here(ticket)) return true;  // wait() returns at once and says so
   const auto guard = runtime_->progress().guard();
   const Slot& slot = *slots_[ticket];
   if (slot.operation.channels_left > 0) drive();

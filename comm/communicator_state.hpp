@@ -34,7 +34,9 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status run(const Operation& operation);
   // On success *ticket names the operation until wait() returns its outcome.
   Status start(const Operation& operation, std::uint32_t* ticket);
+  // Nothing but an error on another thread than the one that started it.
   Status wait(std::uint32_t ticket);
+  bool started_here(std::uint32_t ticket) const;
   bool test(std::uint32_t ticket);  // true: wait() returns at once
   Status prepare(const Operation& operation);
   Result<Choice> explain(const Operation& operation) const { return planner_->choose(operation); }
@@ -63,7 +65,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     ActiveOperation operation;
     CallRecord record;
     std::uint32_t ticket = 0;
-    bool listed = false;  // in the calling thread's work list
+    const void* thread = nullptr;  // whose work list it is in; null: in none
     bool cancelled = false;
   };
 
@@ -72,6 +74,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status make_plan(const Operation& operation, bool in_place, KnownCall& known);
   Slot& take_slot();
   Status finish(Slot& slot);
+  Status wait(Slot& slot);
   bool done(const Slot& slot);
   void give_up();
   void look_around(const Slot& slot, double idle_ms);
@@ -92,9 +95,10 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::uint64_t digest_ = 0;                  // of all calls so far
   std::vector<std::unique_ptr<Slot>> slots_;  // by ticket
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint16_t> lanes_;  // by channel * size + peer; kNoLane: not opened
-  Status lane_error_;                 // of the last lane() that failed
-  bool given_up_ = false;             // the engine was cancelled after a fault
+  std::shared_ptr<const void> alive_ = std::make_shared<char>();  // for work lists of threads
+  std::vector<std::uint16_t> lanes_;                              // by channel * size + peer; kNoLane: not opened
+  Status lane_error_;                                             // of the last lane() that failed
+  bool given_up_ = false;                                         // the engine was cancelled after a fault
   // Of the present wait, counted from when things last moved.
   double next_ask_ms_ = 0;
   double end_seen_ms_ = -1;  // when a lane was first found at its end; -1: none was

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/assert.hpp"
 #include "comm/communicator_state.hpp"
 
 namespace weft::comm {
@@ -13,6 +12,7 @@ namespace {
 
 struct Entry {
   CommunicatorState* communicator;
+  std::weak_ptr<const void> alive;
   int started;
 };
 
@@ -23,26 +23,28 @@ std::vector<Entry>& entries() {
 
 }  // namespace
 
-void enter_thread_work(CommunicatorState* communicator) {
+const void* this_thread_work() { return &entries(); }
+
+void enter_thread_work(CommunicatorState* communicator, const std::shared_ptr<const void>& alive) {
+  std::erase_if(entries(), [](const Entry& entry) { return entry.alive.expired(); });
   for (Entry& entry : entries()) {
     if (entry.communicator != communicator) continue;
     ++entry.started;
     return;
   }
-  entries().push_back({communicator, 1});
+  entries().push_back({communicator, alive, 1});
 }
 
 void leave_thread_work(CommunicatorState* communicator) {
   auto& list = entries();
   const auto found =
       std::find_if(list.begin(), list.end(), [&](const Entry& entry) { return entry.communicator == communicator; });
-  WEFT_ASSERT(found != list.end());  // a Work belongs to the thread that started it
-  if (--found->started == 0) list.erase(found);
+  if (found != list.end() && --found->started == 0) list.erase(found);
 }
 
 bool drive_thread_work() {
   bool moved = false;
-  for (const Entry& entry : entries()) moved = entry.communicator->drive_guarded() || moved;
+  for (const Entry& entry : entries()) moved = (!entry.alive.expired() && entry.communicator->drive_guarded()) || moved;
   return moved;
 }
 

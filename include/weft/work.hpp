@@ -15,8 +15,10 @@ class CommunicatorState;
 struct BoundPlan;
 }  // namespace comm
 
-// Owned by the thread that started it. Buffers stay the operation's until wait() returns or test() says done.
-// Destroying an unfinished Work waits for it, with the communicator's deadline. Must not outlive its Communicator.
+// Waited for on the thread that started it: elsewhere wait() is InvalidArgument at once, test() is true, and the
+// operation goes on until its own thread waits for it or its communicator is destroyed. Buffers stay the operation's
+// until wait() returns or test() says done. Destroying an unfinished Work waits for it, with the communicator's
+// deadline. Must not outlive its Communicator.
 class Work {
  public:
   Work() = default;  // done, OK

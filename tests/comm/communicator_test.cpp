@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <numeric>
+#include <thread>
 
 #include "tests/comm/support/thread_ranks.hpp"
 
@@ -115,6 +118,47 @@ TEST(Communicator, any_wait_advances_all_that_its_thread_has_in_flight) {
     }
     EXPECT_EQ(out.back(), 2);
     EXPECT_EQ(out_b.back(), 4);
+  });
+}
+
+TEST(Communicator, an_operation_is_waited_for_on_the_thread_that_started_it) {
+  std::promise<void> checked;  // rank 1 joins in afterwards
+  testing::run_job(2, local_job(), [&](CommunicatorState& communicator) {
+    std::vector<float> in(1000, 1), out(1000);
+    const Operation sum = all_reduce(in.data(), out.data(), in.size(), DataType::Float32);
+    if (communicator.rank() == 1) {
+      EXPECT_EQ(checked.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+      ASSERT_TRUE(communicator.run(sum).ok());
+      return;
+    }
+    std::uint32_t ticket = 0;
+    ASSERT_TRUE(communicator.start(sum, &ticket).ok());
+    std::thread([&] {
+      EXPECT_TRUE(communicator.test(ticket)) << "wait() returns at once";
+      const Status elsewhere = communicator.wait(ticket);
+      EXPECT_EQ(elsewhere.code(), Code::InvalidArgument) << elsewhere.to_string();
+      EXPECT_NE(elsewhere.message().find("all_reduce #1"), std::string_view::npos) << elsewhere.to_string();
+    }).join();
+    EXPECT_FALSE(communicator.test(ticket));
+    checked.set_value();
+    EXPECT_TRUE(communicator.wait(ticket).ok());
+    EXPECT_EQ(out.back(), 2);
+  });
+}
+
+TEST(Communicator, a_communicator_destroyed_elsewhere_is_forgotten_by_the_thread_that_used_it) {
+  testing::run_job(2, local_job(), [](CommunicatorState& root) {
+    auto part = root.split(0, 0);
+    ASSERT_TRUE(part.has_value()) << part.status().to_string();
+    std::vector<float> in(300'000, 1), out(300'000);
+    const Operation sum = all_reduce(in.data(), out.data(), in.size(), DataType::Float32);
+    std::uint32_t ticket = 0;
+    ASSERT_TRUE((*part)->start(sum, &ticket).ok());
+    std::thread([&] { part->reset(); }).join();
+    EXPECT_EQ(out.back(), 2);
+    ASSERT_TRUE(root.run(sum).ok());
+    ASSERT_TRUE(root.start(sum, &ticket).ok());
+    ASSERT_TRUE(root.wait(ticket).ok());
   });
 }
 

@@ -6,8 +6,6 @@
 
 #include <future>
 
-#include "comm/thread_work.hpp"
-
 namespace weft::comm {
 namespace {
 
@@ -109,10 +107,6 @@ TEST(ControlDeathTest, must_not_end_before_its_communicators) {
         control.add(member);
       },
       "members_.empty\\(\\)");
-}
-
-TEST(ThreadWorkDeathTest, must_be_left_on_the_thread_that_entered_it) {
-  EXPECT_DEATH(leave_thread_work(nullptr), "found != list.end\\(\\)");
 }
 #endif
 
