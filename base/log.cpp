@@ -68,4 +68,8 @@ void Logger::write(LogLevel level, std::string_view text) const {
   backend_->logger.log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
 }
 
+Logger logger_of(const Options& options) {
+  return Logger(options.rank, parse_log_level(options.log_level).value_or(LogLevel::Warning));
+}
+
 }  // namespace weft::base

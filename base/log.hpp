@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "weft/options.hpp"
+
 namespace weft::base {
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error, Off };
@@ -56,5 +58,8 @@ class Logger {
   LogLevel level_;
   std::unique_ptr<Backend> backend_;
 };
+
+// Of the rank and with the level that the options name.
+Logger logger_of(const Options& options);
 
 }  // namespace weft::base

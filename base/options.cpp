@@ -32,7 +32,7 @@ Result<Options> Options::from_environment() {
                   base::find_options(base::Environment::of_process(), base::launch_helpers()));
   // The ranks of a job share their environment as a rule; one voice is enough.
   if (found.options.rank == 0) {
-    const base::Logger logger(0, base::parse_log_level(found.options.log_level).value_or(base::LogLevel::Warning));
+    const base::Logger logger = base::logger_of(found.options);
     for (const std::string& warning : found.warnings) logger.warning("{}", warning);
   }
   return std::move(found.options);

@@ -153,6 +153,8 @@ Status CommunicatorState::make_plan(const Operation& operation, bool in_place, K
     runtime_->control().fail(member_, usable);
     return usable;
   }
+  runtime_->log().debug("plans {} of {} {}{}: {}", to_string(operation.collective), operation.count,
+                        to_string(operation.dtype), in_place ? " in place" : "", plan->choice.winner().algorithm);
   known.plans[in_place] = std::move(plan);
   return {};
 }

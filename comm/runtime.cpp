@@ -19,11 +19,16 @@ Result<std::unique_ptr<Runtime>> Runtime::create(RuntimeParts parts) {
 
 Runtime::Runtime(RuntimeParts parts, Agreement agreement, std::unique_ptr<Progress> progress)
     : parts_(std::move(parts)),
+      log_(base::logger_of(parts_.options)),
       agreement_(std::move(agreement)),
       placement_(place_on_cores(agreement_)),
       connections_(static_cast<std::size_t>(parts_.store->size())),
       control_(std::make_unique<Control>(*parts_.store)),
-      progress_(std::move(progress)) {}
+      progress_(std::move(progress)) {
+  log_.info("one of {} ranks on {} of {} hosts; they agreed on {}", size(),
+            agreement_.hosts[static_cast<std::size_t>(agreement_.ranks[static_cast<std::size_t>(rank())].host)],
+            agreement_.hosts.size(), fmt::join(agreement_.transports, ", then "));
+}
 
 bool Runtime::oversubscribed() const {
   const int host = agreement_.ranks[static_cast<std::size_t>(rank())].host;
@@ -62,6 +67,7 @@ Result<transports::Connection*> Runtime::connection(int root_rank) {
   }
   const std::string& address =
       agreement_.ranks[static_cast<std::size_t>(root_rank)].addresses.at(std::string(transport->name()));
+  log_.debug("reaches rank {} over {}", root_rank, transport->name());
   WEFT_TRY_ASSIGN(connection, transport->connect(rank(), root_rank, address, parts_.options.timeout_ms));
   if (!transport->passive() && std::find(polled_.begin(), polled_.end(), transport) == polled_.end())
     polled_.push_back(transport);

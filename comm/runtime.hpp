@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "comm/control.hpp"
 #include "comm/progress.hpp"
@@ -40,6 +41,7 @@ class Runtime final {
   bool oversubscribed() const;
   Control& control() { return *control_; }
   Progress& progress() { return *progress_; }
+  const base::Logger& log() const { return log_; }
 
   // The connection to that rank, made on first use; and the transport that carries it ("self" for this rank).
   Result<transports::Connection*> connection(int root_rank);
@@ -58,6 +60,7 @@ class Runtime final {
   Runtime(RuntimeParts parts, Agreement agreement, std::unique_ptr<Progress> progress);
 
   RuntimeParts parts_;
+  base::Logger log_;
   Agreement agreement_;
   std::vector<int> placement_;
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+
+#include "base/deadline.hpp"
 
 namespace weft::topology {
 namespace {
@@ -36,10 +39,22 @@ std::string_view unreadable_kind(mode_t mode) {
   return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "";
 }
 
+Status wait_for_pipe(int fd, const std::string& path, int timeout_ms) {
+  const auto deadline = base::Deadline::after_ms(timeout_ms);
+  pollfd pipe{fd, POLLIN, 0};
+  while (::poll(&pipe, 1, deadline.remaining_ms()) <= 0) {
+    if (deadline.passed())
+      return Status(Code::Timeout,
+                    fmt::format("cannot read {}: nothing came from this pipe for {} ms", path, timeout_ms));
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<std::string> read_file(const std::string& path, std::size_t most) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+Result<std::string> read_file(const std::string& path, std::size_t most, int pipe_timeout_ms) {
+  // Opening a pipe does not wait for its writer then; for a file it makes no difference.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) return failed(path, errno);
   struct stat about;
   if (::fstat(file.fd, &about) != 0) return failed(path, errno);
@@ -53,8 +68,9 @@ Result<std::string> read_file(const std::string& path, std::size_t most) {
   std::string text;
   char block[16 * 1024];
   for (;;) {
+    if (S_ISFIFO(about.st_mode)) WEFT_TRY(wait_for_pipe(file.fd, path, pipe_timeout_ms));
     const ssize_t got = ::read(file.fd, block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return failed(path, errno);
     if (got == 0) return text;
     text.append(block, static_cast<std::size_t>(got));

@@ -10,9 +10,12 @@
 
 namespace weft::topology {
 
+inline constexpr int kPipeTimeoutMs = 60'000;
+
 // NotFound if it is not there, InvalidArgument if it is a folder or a device, ResourceExhausted if it is longer than
-// `most`, SystemError otherwise; the message names the file.
-Result<std::string> read_file(const std::string& path, std::size_t most);
+// `most`, Timeout if it is a pipe from which nothing comes for so long, SystemError otherwise; the message names the
+// file.
+Result<std::string> read_file(const std::string& path, std::size_t most, int pipe_timeout_ms = kPipeTimeoutMs);
 
 // One sysfs attribute without the white space around it; nothing if it cannot be read or is empty.
 std::optional<std::string> read_attribute(const std::string& path);

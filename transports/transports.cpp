@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/assert.hpp"
+#include "base/log.hpp"
 #include "transports/shm.hpp"
 #include "transports/ucx.hpp"
 
@@ -53,8 +54,9 @@ Result<std::vector<std::unique_ptr<Transport>>> make_transports(const Options& o
       transports.push_back(std::move(transport).value());
     } else if (asked) {
       return std::move(transport).error();
-    } else if (first_failure.ok()) {
-      first_failure = std::move(transport).error();
+    } else {
+      base::logger_of(options).info("goes without {}: {}", name, transport.error().message());
+      if (first_failure.ok()) first_failure = std::move(transport).error();
     }
   }
   if (transports.empty()) return std::move(first_failure).with_context("no transport can start");

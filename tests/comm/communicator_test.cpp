@@ -121,6 +121,22 @@ TEST(Communicator, any_wait_advances_all_that_its_thread_has_in_flight) {
   });
 }
 
+TEST(Communicator, at_debug_level_it_tells_what_was_agreed_and_planned) {
+  auto job = local_job();
+  job.options.log_level = "debug";
+  ::testing::internal::CaptureStderr();
+  testing::run_job(2, job, [](CommunicatorState& communicator) {
+    const float in = 1;
+    float out = 0;
+    ASSERT_TRUE(communicator.run(all_reduce(&in, &out, 1, DataType::Float32)).ok());
+  });
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  for (const char* line :
+       {"weft[0]: info: one of 2 ranks on", "they agreed on local", "weft[1]: debug: reaches rank 0 over local",
+        "weft[1]: debug: plans all_reduce of 1 float32: direct"})
+    EXPECT_NE(told.find(line), std::string::npos) << line << " is not in:\n" << told;
+}
+
 TEST(Communicator, an_operation_is_waited_for_on_the_thread_that_started_it) {
   std::promise<void> checked;  // rank 1 joins in afterwards
   testing::run_job(2, local_job(), [&](CommunicatorState& communicator) {
