@@ -44,12 +44,11 @@ Status publish(transports::Store& store, std::string_view key, const Result<std:
 }
 
 Result<std::string> published(transports::Store& store, std::string_view key, base::Deadline deadline) {
-  WEFT_TRY_ASSIGN(std::string word, store.get(key, deadline.remaining_ms()));
-  if (word.empty() || (word.front() != kGood && word.front() != kBad))
-    return Status(Code::Corrupt, fmt::format("key '{}' of the store holds what no rank of this Weft wrote", key));
-  if (word.front() == kBad) return decode(std::string_view(word).substr(1));
-  word.erase(0, 1);
-  return word;
+  Result<std::string> word = store.get(key, deadline.remaining_ms());
+  if (!word.has_value()) return word;
+  if (word->starts_with(kGood)) return word->substr(1);
+  if (word->starts_with(kBad)) return decode(std::string_view(*word).substr(1));
+  return Status(Code::Corrupt, fmt::format("key '{}' of the store holds what no rank of this Weft wrote", key));
 }
 
 }  // namespace weft::comm
