@@ -39,7 +39,9 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   bool started_here(std::uint32_t ticket) const;
   bool test(std::uint32_t ticket);  // true: wait() returns at once
   Status prepare(const Operation& operation);
-  Result<Choice> explain(const Operation& operation) const { return planner_->choose(operation); }
+  Result<Choice> explain(const Operation& operation) const {
+    return planner_->choose(operation, algorithms::Detail::Everything);
+  }
 
   Result<std::unique_ptr<CommunicatorState>> split(int color, int key);
   void abort(std::string_view reason);

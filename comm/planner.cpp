@@ -30,8 +30,8 @@ Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, c
   return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model)));
 }
 
-Result<Choice> Planner::choose(const Operation& operation) {
-  return algorithms::choose(request_of(operation), overrides_, nullptr, model_);
+Result<Choice> Planner::choose(const Operation& operation, algorithms::Detail detail) {
+  return algorithms::choose(request_of(operation), overrides_, nullptr, model_, detail);
 }
 
 Result<Schedule> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank) {
@@ -58,7 +58,7 @@ Result<Schedule> Planner::proved_schedule(const Operation& operation, const Choi
 
 Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, bool in_place, int rank,
                                                  LaneDirectory& lanes) {
-  WEFT_TRY_ASSIGN(Choice choice, choose(operation));
+  WEFT_TRY_ASSIGN(Choice choice, choose(operation, algorithms::Detail::Winner));
   WEFT_TRY_ASSIGN(const Schedule schedule, proved_schedule(operation, choice, in_place, rank));
   auto plan = std::make_unique<BoundPlan>(bind(schedule, rank, operation, lanes));
   plan->choice = std::move(choice);

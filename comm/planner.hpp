@@ -21,7 +21,7 @@ class Planner final {
                                                  const std::string& overrides, int channels);
 
   // Pure: equal on all ranks.
-  Result<Choice> choose(const Operation& operation);
+  Result<Choice> choose(const Operation& operation, algorithms::Detail detail);
   // The plan of `rank`. Its schedule is proved the first time; one that fails the proof is Internal and does not run.
   Result<std::unique_ptr<BoundPlan>> plan(const Operation& operation, bool in_place, int rank, LaneDirectory& lanes);
 

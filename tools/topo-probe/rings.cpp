@@ -62,7 +62,8 @@ Result<Rings> make_rings(const Graph& graph, int ranks) {
 
 std::string rings_text(Report& report) {
   const Group& group = report.rings->group;
-  std::string text = fmt::format("{} ranks on {} hosts\n", group.size, group.hosts.size());
+  std::string text = fmt::format("{} rank{} on {} host{}\n", group.size, group.size == 1 ? "" : "s", group.hosts.size(),
+                                 group.hosts.size() == 1 ? "" : "s");
   for (int rank = 0; rank < group.size && rank < static_cast<int>(kMaxRanksShown); ++rank)
     text += fmt::format("  rank {:<4} {}\n", rank, name_of(report, rank));
   for (std::size_t i = 0; i < group.rings.size(); ++i) {
