@@ -223,8 +223,7 @@ Status CommunicatorState::wait(std::uint32_t ticket) {
 
 Status CommunicatorState::wait(Slot& slot) {
   Patience patience(oversubscribed_);
-  next_ask_ms_ = 0;
-  end_seen_ms_ = -1;
+  idle_ = {};
   std::uint64_t seen = 0;
   for (;;) {
     bool moved = false;
@@ -239,11 +238,11 @@ Status CommunicatorState::wait(Slot& slot) {
     if (other_thread_work(this)) moved = drive_thread_work() || moved;
     if (moved) {
       patience.reset();
-      next_ask_ms_ = 0;
-      end_seen_ms_ = -1;
+      idle_ = {};
     } else if (patience.pause()) {
-      const auto guard = runtime_->progress().guard();
-      look_around(slot, patience.idle_ms());
+      const Status wrong = look_around(slot, patience.idle_ms());
+      // Outside the guard: finding out whom to blame takes a while, in which the helper thread drives the others.
+      if (!wrong.ok()) runtime_->control().fail(member_, wrong);
     }
   }
 }

@@ -79,8 +79,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status wait(Slot& slot);
   bool done(const Slot& slot);
   void give_up();
-  void look_around(const Slot& slot, double idle_ms);
-  void look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms);
+  Status look_around(const Slot& slot, double idle_ms);
+  Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms);
   bool end_is_old(double idle_ms);
   std::string where(const Slot& slot, const Blocked& blocked, double idle_ms) const;
   Status compare_digests();
@@ -101,9 +101,11 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::vector<std::uint16_t> lanes_;                              // by channel * size + peer; kNoLane: not opened
   Status lane_error_;                                             // of the last lane() that failed
   bool given_up_ = false;                                         // the engine was cancelled after a fault
-  // Of the present wait, counted from when things last moved.
-  double next_ask_ms_ = 0;
-  double end_seen_ms_ = -1;  // when a lane was first found at its end; -1: none was
+  // Of the present wait since things last moved.
+  struct Idle {
+    double next_ask_ms = 0;
+    double end_seen_ms = -1;  // when a lane was first found at its end; -1: none was
+  } idle_;
 };
 
 }  // namespace weft::comm

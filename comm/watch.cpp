@@ -22,72 +22,65 @@ constexpr double kEndGraceMs = 1000;
 
 }  // namespace
 
-void CommunicatorState::look_around(const Slot& slot, double idle_ms) {
-  if (member_.faults.raised()) return;
+// What is wrong with what this wait waits for; OK as long as there is hope.
+Status CommunicatorState::look_around(const Slot& slot, double idle_ms) {
+  const auto guard = runtime_->progress().guard();
+  if (member_.faults.raised()) return {};
   std::vector<Blocked> blocked;
   engine_.blocked(&blocked);
-  const bool ask = idle_ms >= kFirstAskMs && idle_ms >= next_ask_ms_;
+  const bool ask = idle_ms >= kFirstAskMs && idle_ms >= idle_.next_ask_ms;
   for (const Blocked& entry : blocked) {
     if (entry.peer < 0) continue;
     if (ask) runtime_->control().ask(member_, entry.peer);
-    look_at_lane(slot, entry, idle_ms);
-    // What it was told may have moved things on: the other entries are then stale.
-    if (member_.faults.raised() || slot.operation.channels_left == 0) return;
+    WEFT_TRY(look_at_lane(slot, entry, idle_ms));
+    // Looking may have moved things on: the other entries are then stale.
+    if (member_.faults.raised() || slot.operation.channels_left == 0) return {};
   }
-  if (ask) next_ask_ms_ = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
-  if (idle_ms > runtime_->options().timeout_ms) {
-    const Blocked front = blocked.empty() ? Blocked() : blocked.front();
-    runtime_->control().fail(
-        member_, Status(Code::Timeout, where(slot, front, idle_ms) + ". Set WEFT_TIMEOUT to wait longer", front.peer));
-  }
+  if (ask) idle_.next_ask_ms = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
+  if (idle_ms <= runtime_->options().timeout_ms) return {};
+  const Blocked front = blocked.empty() ? Blocked() : blocked.front();
+  return Status(Code::Timeout, where(slot, front, idle_ms) + ". Set WEFT_TIMEOUT to wait longer", front.peer);
 }
 
-void CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms) {
+Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms) {
   transports::Endpoint& endpoint = engine_.lane(blocked.lane).endpoint();
-  if (Status failure = endpoint.failure(); !failure.ok()) {
+  if (const Status failure = endpoint.failure(); !failure.ok()) {
     // This end is dead or was cancelled: it is this rank that is lost to the others.
     if (failure.code() == Code::Aborted) {
-      runtime_->control().fail(
-          member_, Status(Code::PeerLost,
-                          fmt::format("rank {} cannot use its lanes any more: {}", rank(), failure.message()), rank()));
-      return;
+      return Status(Code::PeerLost, fmt::format("rank {} cannot use its lanes any more: {}", rank(), failure.message()),
+                    rank());
     }
     // The store names the dead by itself, and in better words: give it a moment. What came before the end is still
     // taken.
-    if (!end_is_old(idle_ms) || drive()) return;
-    runtime_->control().fail(
-        member_,
-        Status(failure.code(), fmt::format("{}: {}", where(slot, blocked, idle_ms), failure.message()), blocked.peer));
-    return;
+    if (!end_is_old(idle_ms) || drive()) return {};
+    return Status(failure.code(), fmt::format("{}: {}", where(slot, blocked, idle_ms), failure.message()),
+                  blocked.peer);
   }
-  if (idle_ms < kGraceMs) return;
+  if (idle_ms < kGraceMs) return {};
   transports::Unexpected found;
   if (endpoint.unexpected(&found)) {
     const CallRecord theirs{found.signature.sequence, found.signature.call, 0, 0, found.signature.hash};
-    runtime_->control().fail(
-        member_,
-        Status(Code::Mismatch,
-               fmt::format(
-                   "rank {} called {}, but a message of {} bytes from rank {}'s {} is in the way; all ranks must make "
-                   "the same calls in the same order",
-                   rank(), describe(slot.record), found.bytes, blocked.peer, describe_kind(theirs)),
-               blocked.peer));
-    return;
+    return Status(
+        Code::Mismatch,
+        fmt::format("rank {} called {}, but a message of {} bytes from rank {}'s {} is in the way; all ranks must make "
+                    "the same calls in the same order",
+                    rank(), describe(slot.record), found.bytes, blocked.peer, describe_kind(theirs)),
+        blocked.peer);
   }
   if (member_.has_left(blocked.peer) && !blocked.sending && end_is_old(idle_ms) && !drive()) {
     const auto last = member_.reported(blocked.peer);
-    runtime_->control().fail(member_, Status(Code::PeerLost,
-                                             fmt::format("{}, but rank {} has destroyed its communicator after {}",
-                                                         where(slot, blocked, idle_ms), blocked.peer,
-                                                         last ? describe(*last) : "no call at all"),
-                                             blocked.peer));
+    return Status(Code::PeerLost,
+                  fmt::format("{}, but rank {} has destroyed its communicator after {}", where(slot, blocked, idle_ms),
+                              blocked.peer, last ? describe(*last) : "no call at all"),
+                  blocked.peer);
   }
+  return {};
 }
 
 // A lane's end was seen a while ago, counted from when this wait first saw one.
 bool CommunicatorState::end_is_old(double idle_ms) {
-  if (end_seen_ms_ < 0) end_seen_ms_ = idle_ms;
-  return idle_ms - end_seen_ms_ >= kEndGraceMs;
+  if (idle_.end_seen_ms < 0) idle_.end_seen_ms = idle_ms;
+  return idle_ms - idle_.end_seen_ms >= kEndGraceMs;
 }
 
 // "all_reduce #42 of 100 float32, sum (ring, step 5/14): rank 3 waited 30 s for rank 2 over shm; rank 2 last reported
