@@ -36,18 +36,6 @@ Hosts hosts_of(const std::vector<RankFacts>& facts) {
   return hosts;
 }
 
-Result<std::vector<std::string>> collect(transports::Store& store, std::string (*key)(int rank),
-                                         base::Deadline deadline) {
-  std::vector<std::string> words;
-  for (int rank = 0; rank < store.size(); ++rank) {
-    Result<std::string> word = published(store, key(rank), deadline);
-    if (!word.has_value()) return blamed_on(rank, word.error());
-    words.push_back(std::move(*word));
-    WEFT_TRY(store.remove(key(rank)));
-  }
-  return words;
-}
-
 std::string join_facts(const std::vector<std::string>& facts) {
   std::string all;
   for (const std::string& one : facts) all += fmt::format("{} ", one.size()) + one;

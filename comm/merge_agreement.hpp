@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/deadline.hpp"
 #include "comm/agreement.hpp"
 
 namespace weft::comm {
@@ -17,11 +16,6 @@ struct Hosts {
   int leader_of(int rank) const { return leader[static_cast<std::size_t>(host_of[static_cast<std::size_t>(rank)])]; }
 };
 Hosts hosts_of(const std::vector<RankFacts>& facts);
-
-// The words of all ranks under `key(rank)`, by rank; they are removed from the store. The error of the first rank that
-// has none.
-Result<std::vector<std::string>> collect(transports::Store& store, std::string (*key)(int rank),
-                                         base::Deadline deadline);
 
 // The texts of all ranks' facts as one, and back.
 std::string join_facts(const std::vector<std::string>& facts);

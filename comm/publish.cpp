@@ -51,4 +51,16 @@ Result<std::string> published(transports::Store& store, std::string_view key, ba
   return Status(Code::Corrupt, fmt::format("key '{}' of the store holds what no rank of this Weft wrote", key));
 }
 
+Result<std::vector<std::string>> collect(transports::Store& store, std::string (*key)(int rank),
+                                         base::Deadline deadline) {
+  std::vector<std::string> words;
+  for (int rank = 0; rank < store.size(); ++rank) {
+    Result<std::string> word = published(store, key(rank), deadline);
+    if (!word.has_value()) return blamed_on(rank, word.error());
+    words.push_back(std::move(*word));
+    WEFT_TRY(store.remove(key(rank)));
+  }
+  return words;
+}
+
 }  // namespace weft::comm

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/deadline.hpp"
 #include "transports/store/store.hpp"
@@ -19,5 +20,10 @@ Status publish(transports::Store& store, std::string_view key, const Result<std:
 // The value, or the published error as it was: code, message and Status::peer(). Timeout, PeerLost and the like if
 // there is no word.
 Result<std::string> published(transports::Store& store, std::string_view key, base::Deadline deadline);
+
+// The words of all ranks under `key(rank)`, by rank; they are removed from the store. The error of the first rank that
+// has none.
+Result<std::vector<std::string>> collect(transports::Store& store, std::string (*key)(int rank),
+                                         base::Deadline deadline);
 
 }  // namespace weft::comm
