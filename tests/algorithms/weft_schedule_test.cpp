@@ -13,6 +13,7 @@
 #include <string>
 
 #include "algorithms/export.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "weft/schedule_builder.hpp"
 
 namespace weft::algorithms {
@@ -34,11 +35,7 @@ class WeftSchedule : public ::testing::Test {
     const char* bin = std::getenv("WEFT_TEST_BIN");
     ASSERT_NE(bin, nullptr) << "ctest sets WEFT_TEST_BIN to the folder of the programs";
     program_ = std::string(bin) + "/weft-schedule";
-    char name[] = "/tmp/weft-schedule-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Outcome run(const std::string& arguments) const { return run_shell(program_ + " " + arguments + " 2>&1"); }
   static Outcome run_shell(const std::string& command) {
@@ -69,7 +66,8 @@ class WeftSchedule : public ::testing::Test {
   }
 
   std::string program_;
-  std::string folder_;
+  test::TemporaryFolder owner_;
+  const std::string& folder_ = owner_.path();
 };
 
 TEST_F(WeftSchedule, ListNamesEveryAlgorithm) {

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/temporary_folder.hpp"
+
 namespace weft::base {
 namespace {
 
@@ -19,13 +21,6 @@ using ::testing::HasSubstr;
 
 class WriteFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/weft-output-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   static std::string contents(const std::string& path) {
     std::ostringstream text;
@@ -43,7 +38,8 @@ class WriteFile : public ::testing::Test {
     EXPECT_EQ(check_writable(where).message(), status.message());
   }
 
-  std::string folder_;
+  test::TemporaryFolder owner_;
+  const std::string& folder_ = owner_.path();
 };
 
 TEST_F(WriteFile, replaces_a_file_as_a_whole_and_leaves_nothing_beside_it) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/support/process.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace weft::test {
 namespace {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/support/bench.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace weft::test {
 namespace {

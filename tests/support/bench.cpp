@@ -1,5 +1,6 @@
 // Runs weft-bench with a result file of its own.
 #include "tests/support/bench.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <fstream>
 

@@ -175,15 +175,4 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-TemporaryFolder::TemporaryFolder() {
-  auto name = (std::filesystem::temp_directory_path() / "weft-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder like " + name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 }  // namespace weft::test

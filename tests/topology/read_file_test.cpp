@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <thread>
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace weft::topology {
 namespace {
@@ -16,18 +16,11 @@ namespace {
 // A named pipe in a folder of its own.
 class Pipe final {
  public:
-  Pipe() {
-    EXPECT_NE(::mkdtemp(folder_), nullptr);
-    EXPECT_EQ(::mkfifo(path().c_str(), 0600), 0);
-  }
-  ~Pipe() {
-    ::unlink(path().c_str());
-    ::rmdir(folder_);
-  }
-  std::string path() const { return std::string(folder_) + "/pipe"; }
+  Pipe() { EXPECT_EQ(::mkfifo(path().c_str(), 0600), 0); }
+  std::string path() const { return folder_.path() + "/pipe"; }
 
  private:
-  char folder_[32] = "/tmp/weft-read-file-XXXXXX";
+  weft::test::TemporaryFolder folder_;
 };
 
 TEST(ReadFile, a_pipe_is_read_to_its_end) {

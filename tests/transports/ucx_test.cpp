@@ -31,6 +31,11 @@ class Rank {
     ASSERT_TRUE(opened.has_value()) << opened.status().to_string();
     end = std::move(opened).value();
   }
+  // With the rank at the other end of the pipe, which does the same.
+  void meet(Pipe& pipe) {
+    pipe.write(transport->address());
+    join(pipe.read());
+  }
   bool send(const std::vector<std::byte>& data, std::uint32_t sequence) {
     return eventually([&] {
       transport->poll();
@@ -73,8 +78,7 @@ class Rank {
 TEST(Ucx, two_processes_exchange_messages) {
   Process child([](Pipe& pipe) {
     Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
+    rank.meet(pipe);
     for (std::uint32_t i = 0; i < 300; ++i) {
       const auto data = pattern(i % 5 == 0 ? 200'000 : i, i);
       EXPECT_TRUE(rank.send(data, i));
@@ -84,9 +88,7 @@ TEST(Ucx, two_processes_exchange_messages) {
     return 0;
   });
   Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
+  rank.meet(child.pipe());
   for (std::uint32_t i = 0; i < 300; ++i) {
     const auto data = pattern(i % 5 == 0 ? 200'000 : i, i);
     ASSERT_TRUE(rank.send(data, i)) << i;
@@ -100,8 +102,7 @@ TEST(Ucx, two_processes_exchange_messages) {
 TEST(Ucx, a_receive_from_a_killed_process_fails_within_a_second) {
   Process child([](Pipe& pipe) {
     Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
+    rank.meet(pipe);
     const auto greeting = pattern(8, 1);
     EXPECT_TRUE(rank.send(greeting, 1));
     EXPECT_TRUE(rank.receive(pattern(8, 2), 2));
@@ -113,9 +114,7 @@ TEST(Ucx, a_receive_from_a_killed_process_fails_within_a_second) {
     return 0;
   });
   Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
+  rank.meet(child.pipe());
   const auto answer = pattern(8, 2);
   ASSERT_TRUE(rank.receive(pattern(8, 1), 1));
   ASSERT_TRUE(rank.send(answer, 2));
@@ -142,8 +141,7 @@ TEST(Ucx, a_receive_from_a_killed_process_fails_within_a_second) {
 TEST(Ucx, a_process_killed_before_the_first_message_is_lost_too) {
   Process child([](Pipe& pipe) {
     Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
+    rank.meet(pipe);
     pipe.write("ready");
     eventually([&] {
       rank.transport->poll();
@@ -152,9 +150,7 @@ TEST(Ucx, a_process_killed_before_the_first_message_is_lost_too) {
     return 0;
   });
   Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
+  rank.meet(child.pipe());
   child.pipe().read();
   for (int i = 0; i < 1000; ++i) rank.transport->poll();
   std::vector<std::byte> landing(8);
@@ -173,17 +169,14 @@ TEST(Ucx, a_process_killed_before_the_first_message_is_lost_too) {
 TEST(Ucx, what_a_rank_sent_before_it_left_arrives_though_the_peer_was_busy) {
   Process child([](Pipe& pipe) {
     Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
+    rank.meet(pipe);
     const auto large = pattern(300'000, 1);
     for (std::uint32_t i = 0; i < 20; ++i) EXPECT_TRUE(rank.send(large, i));
     EXPECT_TRUE(rank.sends_done(20));
     return 0;  // destroys all of it at once
   });
   Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
+  rank.meet(child.pipe());
   const auto large = pattern(300'000, 1);
   for (std::uint32_t i = 0; i < 20; ++i) {
     ASSERT_TRUE(rank.receive(large, i)) << i;
@@ -192,31 +185,36 @@ TEST(Ucx, what_a_rank_sent_before_it_left_arrives_though_the_peer_was_busy) {
   EXPECT_EQ(child.wait(), 0);
 }
 
-TEST(Ucx, cancelling_sends_to_a_stopped_process_is_bounded_and_ends_the_lane) {
-  Process child([](Pipe& pipe) {
-    Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
-    EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
-    pipe.write("ready");
-    ::pause();
-    return 0;
-  });
-  Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
-  const auto first = pattern(8, 1);
-  ASSERT_TRUE(rank.send(first, 1));
-  ASSERT_TRUE(rank.sends_done(1));
+int greet_and_pause(Pipe& pipe) {
+  Rank rank(1);
+  rank.meet(pipe);
+  EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
+  pipe.write("ready");
+  ::pause();
+  return 0;
+}
+
+// Stops a child that greets and pauses, and posts it more than sockets hold. How many messages were posted in all.
+std::uint64_t send_to_stopped(Rank& rank, Process& child, const std::vector<std::byte>& large) {
+  const auto greeting = pattern(8, 1);
+  EXPECT_TRUE(rank.send(greeting, 1));
+  EXPECT_TRUE(rank.sends_done(1));
   child.pipe().read();
   ::kill(child.pid(), SIGSTOP);
-  const auto large = pattern(rank.transport->max_message(), 1);
   std::uint64_t posted = 1;
-  for (int i = 0; i < 64; ++i) {  // more than sockets hold
+  for (int i = 0; i < 64; ++i) {
     rank.transport->poll();
     if (rank.end->send(large.data(), large.size(), signature(2))) ++posted;
   }
+  return posted;
+}
+
+TEST(Ucx, cancelling_sends_to_a_stopped_process_is_bounded_and_ends_the_lane) {
+  Process child(greet_and_pause);
+  Rank rank(0);
+  rank.meet(child.pipe());
+  const auto large = pattern(rank.transport->max_message(), 1);
+  const std::uint64_t posted = send_to_stopped(rank, child, large);
   EXPECT_LT(rank.end->sends_done(), posted);
   std::vector<std::byte> landing(1000);
   EXPECT_EQ(rank.end->receive(1000, landing.data(), signature(3)), nullptr);
@@ -233,8 +231,7 @@ TEST(Ucx, cancelling_sends_to_a_stopped_process_is_bounded_and_ends_the_lane) {
 TEST(Ucx, a_lane_cancelled_in_the_middle_of_a_message_writes_no_more) {
   Process child([](Pipe& pipe) {
     Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
+    rank.meet(pipe);
     const auto large = pattern(rank.transport->max_message(), 1);
     EXPECT_TRUE(rank.send(large, 1));
     for (int i = 0; i < 3; ++i) rank.transport->poll();
@@ -247,9 +244,7 @@ TEST(Ucx, a_lane_cancelled_in_the_middle_of_a_message_writes_no_more) {
     return 0;
   });
   Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
+  rank.meet(child.pipe());
   std::vector<std::byte> landing(rank.transport->max_message());
   EXPECT_EQ(rank.end->receive(landing.size(), landing.data(), signature(1)), nullptr);
   child.pipe().read();
@@ -277,8 +272,7 @@ TEST(Ucx, lanes_full_of_messages_of_a_killed_peer_are_cancelled_in_time) {
   };
   Process child([&](Pipe& pipe) {
     Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
+    rank.meet(pipe);
     EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
     const auto ends = open_lanes(rank);
     const auto data = pattern(kBytes, 2);
@@ -291,9 +285,7 @@ TEST(Ucx, lanes_full_of_messages_of_a_killed_peer_are_cancelled_in_time) {
     return 0;
   });
   Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
+  rank.meet(child.pipe());
   const auto greeting = pattern(8, 1);
   ASSERT_TRUE(rank.send(greeting, 1));
   ASSERT_TRUE(rank.sends_done(1));
@@ -320,30 +312,11 @@ TEST(Ucx, lanes_full_of_messages_of_a_killed_peer_are_cancelled_in_time) {
 }
 
 TEST(Ucx, a_cancel_that_has_no_time_leaves_no_buffer_in_use) {
-  Process child([](Pipe& pipe) {
-    Rank rank(1);
-    pipe.write(rank.transport->address());
-    rank.join(pipe.read());
-    EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
-    pipe.write("ready");
-    ::pause();
-    return 0;
-  });
+  Process child(greet_and_pause);
   Rank rank(0);
-  const std::string address = child.pipe().read();
-  child.pipe().write(rank.transport->address());
-  rank.join(address);
-  const auto greeting = pattern(8, 1);
-  ASSERT_TRUE(rank.send(greeting, 1));
-  ASSERT_TRUE(rank.sends_done(1));
-  child.pipe().read();
-  ::kill(child.pid(), SIGSTOP);
+  rank.meet(child.pipe());
   const auto large = pattern(rank.transport->max_message(), 1);
-  std::uint64_t posted = 1;
-  for (int i = 0; i < 64; ++i) {
-    rank.transport->poll();
-    if (rank.end->send(large.data(), large.size(), signature(2))) ++posted;
-  }
+  const std::uint64_t posted = send_to_stopped(rank, child, large);
   rank.end->cancel(0);
   EXPECT_EQ(rank.end->sends_done(), posted);
   EXPECT_EQ(rank.end->failure().code(), Code::Aborted);

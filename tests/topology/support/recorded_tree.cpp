@@ -2,12 +2,10 @@
 #include "tests/topology/support/recorded_tree.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 
 namespace weft::topology::test {
 namespace {
@@ -25,17 +23,6 @@ std::string bridge_config(int primary, int secondary, int last) {
 }
 
 }  // namespace
-
-RecordedTree::RecordedTree() {
-  std::string name = (std::filesystem::temp_directory_path() / "weft-tree-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-  root_ = name;
-}
-
-RecordedTree::~RecordedTree() {
-  std::error_code ignored;
-  std::filesystem::remove_all(root_, ignored);
-}
 
 void RecordedTree::write(const std::string& path, std::string_view text) {
   const std::filesystem::path full = root_ + path;

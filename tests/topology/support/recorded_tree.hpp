@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/temporary_folder.hpp"
+
 namespace weft::topology::test {
 
 class RecordedTree {
  public:
-  RecordedTree();
-  ~RecordedTree();
+  RecordedTree() = default;
   RecordedTree(const RecordedTree&) = delete;
   RecordedTree& operator=(const RecordedTree&) = delete;
 
@@ -38,7 +39,8 @@ class RecordedTree {
 
  private:
   std::string folder_of(const Pci& pci) const;
-  std::string root_;
+  weft::test::TemporaryFolder folder_;
+  const std::string& root_ = folder_.path();
 };
 
 }  // namespace weft::topology::test
