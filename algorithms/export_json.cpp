@@ -11,6 +11,7 @@
 #include "algorithms/export.hpp"
 #include "base/json_reader.hpp"
 #include "base/json_writer.hpp"
+#include "base/limits.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -21,7 +22,6 @@ using base::JsonWriter;
 
 constexpr int kScheduleSchema = 1;
 // What is accepted from a file; far above what is built, far below what would exhaust memory before a limit is found.
-constexpr std::int64_t kMaxRanks = 1 << 16;
 constexpr std::int64_t kMaxChannels = 1024;
 constexpr std::int64_t kMaxChunksPerBlock = 1 << 24;
 constexpr std::size_t kMaxSteps = std::size_t{1} << 24;
@@ -113,7 +113,7 @@ class ScheduleReader {
     root.required_by("collective", [&](const JsonValue& value) {
       return value.read_name(schedule_.collective, parse_collective, "the name of a collective");
     });
-    root.required("size", schedule_.size, 1, kMaxRanks);
+    root.required("size", schedule_.size, 1, base::kMaxRanks);
     root.required("root", schedule_.root, 0, schedule_.size - 1);
     root.required("channels", schedule_.channels, 1, kMaxChannels);
     root.required_by("chunks_per_block", [&](const JsonValue& value) { return read_chunks_per_block(value); });
@@ -134,10 +134,10 @@ class ScheduleReader {
   }
 
   Status read_ranks(const JsonValue& value) {
-    WEFT_TRY(value.check_list(kMaxRanks));
+    WEFT_TRY(value.check_list(base::kMaxRanks));
     if (value.size() != static_cast<std::size_t>(schedule_.size))
       return value.wrong(fmt::format("has {} entries for {} ranks", value.size(), schedule_.size));
-    return value.read_list(kMaxRanks,
+    return value.read_list(base::kMaxRanks,
                            [&](const JsonValue& rank) { return read_rank(rank, schedule_.ranks.emplace_back()); });
   }
 

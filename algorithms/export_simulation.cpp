@@ -7,6 +7,7 @@
 #include "algorithms/export.hpp"
 #include "base/json_writer.hpp"
 #include "base/message_sizes.hpp"
+#include "base/plural.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -96,10 +97,9 @@ std::string to_text(const Simulation& simulation) {
   const CriticalPath& path = simulation.critical;
   const std::int64_t total = simulation.makespan_ps;
   std::string text = fmt::format("time        {:.3f} us\n", as_us(total));
-  text += fmt::format(
-      "of which    latency {} %, transfer {} %, copies and reductions {} %; {} message{} one after another\n",
-      percent(path.latency_ps, total), percent(path.transfer_ps, total), percent(path.local_ps, total), path.messages,
-      path.messages == 1 ? "" : "s");
+  text += fmt::format("of which    latency {} %, transfer {} %, copies and reductions {} %; {} one after another\n",
+                      percent(path.latency_ps, total), percent(path.transfer_ps, total), percent(path.local_ps, total),
+                      base::plural(path.messages, "message"));
   text += fmt::format("bound by    {}\n", path.bottleneck.empty() ? "latency alone" : path.bottleneck);
   if (!simulation.rank_end_ps.empty()) {
     const auto [first, last] = std::minmax_element(simulation.rank_end_ps.begin(), simulation.rank_end_ps.end());

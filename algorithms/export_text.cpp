@@ -7,6 +7,7 @@
 
 #include "algorithms/export.hpp"
 #include "algorithms/simulate_lanes.hpp"
+#include "base/plural.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 constexpr int kMaxPictureRanks = 32;  // a wider matrix fits no screen
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-std::string plural(std::size_t n, std::string_view noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
 // "in[3]", "out[0..7]", "scratch2[0]".
 std::string span_text(const Span& span) {
@@ -88,8 +87,8 @@ std::string rank_text(const Schedule& schedule, int rank) {
   const RankProgram& program = schedule.ranks[index(rank)];
   std::size_t pieces = 0;
   for (const ScratchSlot& slot : program.scratch) pieces += slot.chunks.size();
-  std::string text =
-      fmt::format("\nrank {}{}, scratch for {}\n", rank, program.in_place ? ", in place" : "", plural(pieces, "chunk"));
+  std::string text = fmt::format("\nrank {}{}, scratch for {}\n", rank, program.in_place ? ", in place" : "",
+                                 base::plural(pieces, "chunk"));
   for (std::size_t channel = 0; channel < program.channels.size(); ++channel) {
     const std::vector<Step>& steps = program.channels[channel];
     if (program.channels.size() > 1) text += fmt::format("  channel {}\n", channel);
@@ -102,9 +101,10 @@ std::string rank_text(const Schedule& schedule, int rank) {
 
 std::string to_text(const Schedule& schedule, int rank) {
   const int blocks = layout_of(schedule).blocks();
-  std::string text = fmt::format("{}/{}: {}, {}, {} of {}", to_string(schedule.collective), schedule.algorithm,
-                                 plural(index(schedule.size), "rank"), plural(index(schedule.channels), "channel"),
-                                 plural(index(blocks), "block"), plural(index(schedule.chunks_per_block), "chunk"));
+  std::string text =
+      fmt::format("{}/{}: {}, {}, {} of {}", to_string(schedule.collective), schedule.algorithm,
+                  base::plural(index(schedule.size), "rank"), base::plural(index(schedule.channels), "channel"),
+                  base::plural(index(blocks), "block"), base::plural(index(schedule.chunks_per_block), "chunk"));
   if (has_root(schedule.collective)) text += fmt::format(", root {}", schedule.root);
   text += fmt::format(", program {:016x}\n", schedule.program_hash);
   if (schedule.size > 1 && schedule.size <= kMaxPictureRanks) text += picture(schedule);

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/plural.hpp"
 #include "weft/operation.hpp"
 
 namespace weft::algorithms {
@@ -26,16 +27,12 @@ struct Option {
   int channels() const { return algorithm->native_channels * replicas; }
 };
 
-std::string plural(std::uint64_t n, std::string_view noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
-}
-
 // The part of the time that counts most, in words: "latency: 3 messages in a row".
 std::string dominant_term(const CriticalPath& path) {
   const std::int64_t total = std::max<std::int64_t>(1, path.latency_ps + path.transfer_ps + path.local_ps);
   const auto percent = [&](std::int64_t part) { return (part * 100 + total / 2) / total; };
   if (path.latency_ps >= path.transfer_ps && path.latency_ps >= path.local_ps)
-    return fmt::format("latency: {} in a row", plural(static_cast<std::uint64_t>(path.messages), "message"));
+    return fmt::format("latency: {} in a row", base::plural(path.messages, "message"));
   if (path.transfer_ps >= path.local_ps)
     return fmt::format("bandwidth: {} % of the time bytes are on the way", percent(path.transfer_ps));
   return fmt::format("local work: {} % of the time bytes are copied and reduced", percent(path.local_ps));
@@ -94,10 +91,9 @@ class Selection {
   Result<Choice> nobody_can() const {
     std::string reasons;
     for (const Candidate& candidate : cannot_) reasons += fmt::format("; {}: {}", candidate.algorithm, candidate.note);
-    return Status(
-        Code::Unsupported,
-        fmt::format("no algorithm serves {} of {} {} on {}{}", to_string(request_.collective), request_.count,
-                    to_string(request_.dtype), plural(static_cast<std::uint64_t>(choice_.ranks), "rank"), reasons));
+    return Status(Code::Unsupported,
+                  fmt::format("no algorithm serves {} of {} {} on {}{}", to_string(request_.collective), request_.count,
+                              to_string(request_.dtype), base::plural(choice_.ranks, "rank"), reasons));
   }
 
   Result<Choice> alone() {

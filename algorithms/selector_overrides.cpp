@@ -7,6 +7,7 @@
 
 #include "algorithms/selector.hpp"
 #include "base/limits.hpp"
+#include "base/plural.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -100,8 +101,7 @@ class RuleReader {
       return wrong(fmt::format("\"@{}\" is not a number of channels from 1 to {}", channels, base::kMaxChannels));
     if (rule.channels % algorithm->native_channels != 0 ||
         (rule.channels != algorithm->native_channels && !algorithm->replicable))
-      return wrong(fmt::format("{} runs on {} channel{}{}", name, algorithm->native_channels,
-                               algorithm->native_channels == 1 ? "" : "s",
+      return wrong(fmt::format("{} runs on {}{}", name, base::plural(algorithm->native_channels, "channel"),
                                algorithm->replicable ? " or a multiple of it" : " only"));
     return Status();
   }

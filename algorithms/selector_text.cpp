@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "algorithms/selector.hpp"
+#include "base/plural.hpp"
 #include "weft/choice.hpp"
 
 namespace weft {
@@ -32,14 +33,14 @@ std::string time_text(std::int64_t ns) {
 }
 
 std::string name_text(const Candidate& candidate) {
-  return fmt::format("{}, {} channel{}", candidate.algorithm, candidate.channels, candidate.channels == 1 ? "" : "s");
+  return fmt::format("{}, {}", candidate.algorithm, base::plural(candidate.channels, "channel"));
 }
 
 }  // namespace
 
 std::string Choice::to_string() const {
-  std::string text = fmt::format("{} of {} on {} rank{}\n", weft::to_string(collective),
-                                 algorithms::format_bytes(bytes), ranks, ranks == 1 ? "" : "s");
+  std::string text = fmt::format("{} of {} on {}\n", weft::to_string(collective), algorithms::format_bytes(bytes),
+                                 base::plural(ranks, "rank"));
   if (candidates.empty()) return text;
   const Candidate& best = winner();
   text += fmt::format("  choice  {}: {} expected ({})\n", name_text(best), time_text(best.estimate_ns),

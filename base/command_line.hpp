@@ -2,10 +2,18 @@
 // program has one file that does.
 #pragma once
 
+#include <csignal>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "base/output.hpp"
+#include "weft/status.hpp"
 
 namespace weft::base {
+
+inline constexpr int kFine = 0;
+inline constexpr int kBadInput = 2;  // also usage, and output that cannot be written
 
 template <typename Arguments>
 struct ParsedCommandLine {
@@ -13,6 +21,23 @@ struct ParsedCommandLine {
   std::string text;                    // help, or what is wrong
   bool wrong = false;
 };
+
+// The whole of a program's main: help, one line for what is wrong, or `body(arguments)`, which gives the exit code.
+template <typename Arguments, typename Body>
+int run_program(std::string_view name, const ParsedCommandLine<Arguments>& parsed, Body body) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write
+  const auto fail = [name](std::string_view message) {
+    complain(name, message);
+    return kBadInput;
+  };
+  if (parsed.wrong) return fail(parsed.text);
+  if (!parsed.arguments) {
+    const Status told = write_stdout(parsed.text);
+    return told.ok() ? kFine : fail(told.message());
+  }
+  const Result<int> code = body(*parsed.arguments);
+  return code ? *code : fail(code.error().message());
+}
 
 // An empty value is a mistake, as of an unset shell variable; without this it would count as not given. `app` is a
 // CLI::App whose options are complete.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/plural.hpp"
+
 namespace weft::comm {
 
 Result<std::unique_ptr<Runtime>> Runtime::create(RuntimeParts parts) {
@@ -25,9 +27,9 @@ Runtime::Runtime(RuntimeParts parts, Agreement agreement, std::unique_ptr<Progre
       connections_(static_cast<std::size_t>(parts_.store->size())),
       control_(std::make_unique<Control>(*parts_.store)),
       progress_(std::move(progress)) {
-  log_.info("one of {} ranks on {} of {} hosts; they agreed on {}", size(),
+  log_.info("one of {} on {} of {}; they agreed on {}", base::plural(size(), "rank"),
             agreement_.hosts[static_cast<std::size_t>(agreement_.ranks[static_cast<std::size_t>(rank())].host)],
-            agreement_.hosts.size(), fmt::join(agreement_.transports, ", then "));
+            base::plural(agreement_.hosts.size(), "host"), fmt::join(agreement_.transports, ", then "));
 }
 
 bool Runtime::oversubscribed() const {

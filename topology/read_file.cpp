@@ -15,18 +15,12 @@
 #include <memory>
 
 #include "base/deadline.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace weft::topology {
 namespace {
 
 constexpr std::size_t kMaxAttribute = 64 * 1024;
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 Status failed(const std::string& path, int error) {
   const Code code = error == ENOENT || error == ENOTDIR ? Code::NotFound : Code::SystemError;
@@ -54,10 +48,10 @@ Status wait_for_pipe(int fd, const std::string& path, int timeout_ms) {
 
 Result<std::string> read_file(const std::string& path, std::size_t most, int pipe_timeout_ms) {
   // Opening a pipe does not wait for its writer then; for a file it makes no difference.
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return failed(path, errno);
+  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return failed(path, errno);
   struct stat about;
-  if (::fstat(file.fd, &about) != 0) return failed(path, errno);
+  if (::fstat(file.get(), &about) != 0) return failed(path, errno);
   if (const std::string_view kind = unreadable_kind(about.st_mode); !kind.empty())
     return Status(Code::InvalidArgument, fmt::format("cannot read {}: it is {}; give the name of a file", path, kind));
   const auto too_long = [&] {
@@ -68,8 +62,8 @@ Result<std::string> read_file(const std::string& path, std::size_t most, int pip
   std::string text;
   char block[16 * 1024];
   for (;;) {
-    if (S_ISFIFO(about.st_mode)) WEFT_TRY(wait_for_pipe(file.fd, path, pipe_timeout_ms));
-    const ssize_t got = ::read(file.fd, block, sizeof block);
+    if (S_ISFIFO(about.st_mode)) WEFT_TRY(wait_for_pipe(file.get(), path, pipe_timeout_ms));
+    const ssize_t got = ::read(file.get(), block, sizeof block);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return failed(path, errno);
     if (got == 0) return text;

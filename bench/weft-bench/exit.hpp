@@ -1,10 +1,12 @@
 // How weft-bench ends.
 #pragma once
 
+#include "base/command_line.hpp"
+
 namespace weft::bench {
 
-inline constexpr int kFine = 0;
-inline constexpr int kFailed = 1;    // a wrong result, or a run that failed
-inline constexpr int kBadInput = 2;  // or output that cannot be written
+using base::kBadInput;
+using base::kFine;
+inline constexpr int kFailed = 1;  // a wrong result, or a run that failed
 
 }  // namespace weft::bench

@@ -155,7 +155,7 @@ class Waiter {
   void ended(int rank, int status) {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     // Bad input of one rank may end another first, which then failed for want of its peer.
-    if (result_ == 1 && code == kBadInput) result_ = kBadInput;
+    if (result_ == kFailed && code == kBadInput) result_ = kBadInput;
     if (code == 0 || result_ != 0) return;
     result_ = code;
     if (WIFSIGNALED(status)) {

@@ -4,6 +4,7 @@
 
 #include "base/message_sizes.hpp"
 #include "base/output.hpp"
+#include "base/plural.hpp"
 #include "bench/weft-bench/report.hpp"
 #include "weft/version.hpp"
 
@@ -40,8 +41,8 @@ double Measurement::bus_bandwidth_gbs() const {
 
 Table::Table(const Setting& setting, const Arguments& arguments) : show_progress_(isatty(STDERR_FILENO) != 0) {
   const auto& machine = setting.machine;
-  std::string head = fmt::format("# weft-bench {}: {} rank{}, started by {}\n", version(), setting.places.size(),
-                                 setting.places.size() == 1 ? "" : "s", setting.launcher);
+  std::string head = fmt::format("# weft-bench {}: {}, started by {}\n", version(),
+                                 base::plural(setting.places.size(), "rank"), setting.launcher);
   head += fmt::format("# machine: {}, {}, {} cores, {:.1f} GiB, {}\n", machine.host, machine.cpu, machine.cores,
                       static_cast<double>(machine.memory_bytes) / (1 << 30), machine.kernel);
   head += fmt::format("# placement: {}\n", setting.placement);

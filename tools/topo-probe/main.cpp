@@ -3,7 +3,6 @@
 // Exit status: 0 whatever it finds, 1 if a finding is at least as severe as --fail-on, 2 for bad input or usage, or
 // output that cannot be written (one line on standard error says what).
 #include <algorithm>
-#include <csignal>
 #include <string>
 
 #include "arguments.hpp"
@@ -15,7 +14,6 @@ namespace weft::topo_probe {
 namespace {
 
 constexpr int kFound = 1;
-constexpr int kBadInput = 2;
 
 Result<topology::Graph> graph_of(const Arguments& arguments) {
   if (arguments.model) return topology::model(*arguments.model);
@@ -52,7 +50,7 @@ Status write(const Arguments& arguments, std::string_view text) {
 Result<int> run(const Arguments& arguments) {
   if (arguments.list_models) {
     WEFT_TRY(write(arguments, models_text()));
-    return 0;
+    return base::kFine;
   }
   WEFT_TRY_ASSIGN(const topology::Graph graph, graph_of(arguments));
   const bool live = !arguments.model && !arguments.from && arguments.root.value_or("/") == "/";
@@ -63,29 +61,13 @@ Result<int> run(const Arguments& arguments) {
     WEFT_TRY_ASSIGN(report.rings, make_rings(graph, arguments.ranks));
   }
   WEFT_TRY(write(arguments, text_of(arguments, report)));
-  return reaches(report, arguments.fail_on) ? kFound : 0;
-}
-
-int fail(std::string_view message) {
-  base::complain("topo-probe", message);
-  return kBadInput;
-}
-
-int run(int argc, char** argv) {
-  const Parsed parsed = parse(argc, argv);
-  if (parsed.wrong) return fail(parsed.text);
-  if (!parsed.arguments) {
-    const Status told = base::write_stdout(parsed.text);
-    return told.ok() ? 0 : fail(told.message());
-  }
-  const Result<int> code = run(*parsed.arguments);
-  return code ? *code : fail(code.error().message());
+  return reaches(report, arguments.fail_on) ? kFound : base::kFine;
 }
 
 }  // namespace
 }  // namespace weft::topo_probe
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write
-  return weft::topo_probe::run(argc, argv);
+  using namespace weft::topo_probe;
+  return weft::base::run_program("topo-probe", parse(argc, argv), run);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/plural.hpp"
 #include "report.hpp"
 
 namespace weft::topo_probe {
@@ -62,8 +63,8 @@ Result<Rings> make_rings(const Graph& graph, int ranks) {
 
 std::string rings_text(Report& report) {
   const Group& group = report.rings->group;
-  std::string text = fmt::format("{} rank{} on {} host{}\n", group.size, group.size == 1 ? "" : "s", group.hosts.size(),
-                                 group.hosts.size() == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{} on {}\n", base::plural(group.size, "rank"), base::plural(group.hosts.size(), "host"));
   for (int rank = 0; rank < group.size && rank < static_cast<int>(kMaxRanksShown); ++rank)
     text += fmt::format("  rank {:<4} {}\n", rank, name_of(report, rank));
   for (std::size_t i = 0; i < group.rings.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "base/plural.hpp"
 #include "report.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/rates.hpp"
@@ -62,7 +63,7 @@ std::string describe(const Node& node, const topology::Locality& locality) {
     if (name != node.name) others.push_back(name);
   if (!others.empty()) add(fmt::format("[{}]", fmt::join(others, " ")));
   if (node.memory_bytes) add(memory_words(*node.memory_bytes));
-  if (node.cores) add(fmt::format("{} core{}", *node.cores, *node.cores == 1 ? "" : "s"));
+  if (node.cores) add(base::plural(*node.cores, "core"));
   const bool has_cpus =
       node.kind == NodeKind::Package || node.kind == NodeKind::Numa || node.kind == NodeKind::CoreGroup;
   if (has_cpus) add(node.cpus.empty() ? "no cpus" : "cpus " + node.cpus);
@@ -136,7 +137,7 @@ std::string hosts_text(const Report& report) {
   for (int machine : order) {
     const Node& node = report.locality.node(machine);
     text += node.name + (node.model.empty() ? "" : "  " + node.model);
-    if (like[machine] > 0) text += fmt::format("  and {} host{} like it", like[machine], like[machine] == 1 ? "" : "s");
+    if (like[machine] > 0) text += fmt::format("  and {} like it", base::plural(like[machine], "host"));
     text += "\n";
     text += writer.host_text(machine);
   }
@@ -146,26 +147,21 @@ std::string hosts_text(const Report& report) {
 std::string network_text(const Graph& graph) {
   std::map<std::string, int> kinds;
   for (const Link& link : graph.links)
-    if (link.kind == LinkKind::Network)
-      ++kinds[fmt::format("link{{}} of {:g} GB/s ({})", link.bandwidth_gbs, link.source)];
+    if (link.kind == LinkKind::Network) ++kinds[fmt::format("of {:g} GB/s ({})", link.bandwidth_gbs, link.source)];
   std::string text;
-  for (const auto& [words, count] : kinds)
-    text += fmt::format("  {} {}\n", count, fmt::format(fmt::runtime(words), count == 1 ? "" : "s"));
+  for (const auto& [words, count] : kinds) text += fmt::format("  {} {}\n", base::plural(count, "link"), words);
   return text.empty() ? text : "network\n" + text;
 }
 
 std::string summary_text(const Graph& graph) {
-  const auto count = [&](NodeKind kind, std::string_view one) {
-    const std::size_t number = graph.ids(kind).size();
-    return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-  };
+  const auto count = [&](NodeKind kind, std::string_view one) { return base::plural(graph.ids(kind).size(), one); };
   long long cores = 0;
   std::size_t cpus = 0;
   for (const Node& node : graph.nodes)
     if (node.kind == NodeKind::Machine) cores += node.cores.value_or(0), cpus += topology::count_cpus(node.cpus);
-  return fmt::format("{}: {}, {}, {}, {} cores, {} cpus, {}, {}\nfingerprint {}\n\n", graph.name,
-                     count(NodeKind::Machine, "host"), count(NodeKind::Package, "package"),
-                     count(NodeKind::Numa, "NUMA node"), cores, cpus, count(NodeKind::Gpu, "GPU"),
+  return fmt::format("{}: {}, {}, {}, {}, {}, {}, {}\nfingerprint {}\n\n", graph.name, count(NodeKind::Machine, "host"),
+                     count(NodeKind::Package, "package"), count(NodeKind::Numa, "NUMA node"),
+                     base::plural(cores, "core"), base::plural(cpus, "cpu"), count(NodeKind::Gpu, "GPU"),
                      count(NodeKind::Nic, "NIC"), fingerprint(graph));
 }
 

@@ -15,9 +15,8 @@
 
 namespace weft::schedule_tool {
 
-inline constexpr int kFine = 0;
+using base::kFine;
 inline constexpr int kProofFailed = 1;
-inline constexpr int kBadInput = 2;
 
 Result<int> list(const ListArguments& arguments);
 Result<int> show(const ShowArguments& arguments);

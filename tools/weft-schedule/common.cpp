@@ -3,6 +3,7 @@
 
 #include "base/limits.hpp"
 #include "base/output.hpp"
+#include "base/plural.hpp"
 #include "tools/weft-schedule/commands.hpp"
 #include "topology/read_file.hpp"
 
@@ -65,8 +66,8 @@ Result<int> replicas_for(const Algorithm& algorithm, int channels) {
   const bool multiple = channels > 0 && channels % algorithm.native_channels == 0;
   if (multiple && (algorithm.replicable || channels == algorithm.native_channels))
     return channels / algorithm.native_channels;
-  return invalid(fmt::format("{} runs on {} channel{}{}, not on {}", algorithm.name, algorithm.native_channels,
-                             algorithm.native_channels == 1 ? "" : "s",
+  return invalid(fmt::format("{} runs on {}{}, not on {}", algorithm.name,
+                             base::plural(algorithm.native_channels, "channel"),
                              algorithm.replicable ? " or a multiple of it" : " only", channels));
 }
 

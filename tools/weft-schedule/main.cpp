@@ -1,7 +1,7 @@
 // weft-schedule: lists, shows, proves, simulates and exports collective schedules, and explains which one would run.
-#include <csignal>
+#include <variant>
 
-#include "base/output.hpp"
+#include "base/command_line.hpp"
 #include "tools/weft-schedule/commands.hpp"
 
 namespace weft::schedule_tool {
@@ -15,26 +15,12 @@ struct Run {
   Result<int> operator()(const ExplainArguments& arguments) const { return explain(arguments); }
 };
 
-int fail(std::string_view message) {
-  base::complain("weft-schedule", message);
-  return kBadInput;
-}
-
-int run(int argc, char** argv) {
-  const Parsed parsed = parse(argc, argv);
-  if (parsed.wrong) return fail(parsed.text);
-  if (!parsed.arguments) {
-    const Status told = base::write_stdout(parsed.text);
-    return told.ok() ? kFine : fail(told.message());
-  }
-  const Result<int> code = std::visit(Run(), *parsed.arguments);
-  return code ? *code : fail(code.error().message());
-}
+Result<int> run(const Arguments& arguments) { return std::visit(Run(), arguments); }
 
 }  // namespace
 }  // namespace weft::schedule_tool
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write
-  return weft::schedule_tool::run(argc, argv);
+  using namespace weft::schedule_tool;
+  return weft::base::run_program("weft-schedule", parse(argc, argv), run);
 }

@@ -7,6 +7,7 @@
 #include "algorithms/export.hpp"
 #include "algorithms/selector.hpp"
 #include "base/message_sizes.hpp"
+#include "base/plural.hpp"
 #include "tools/weft-schedule/commands.hpp"
 
 namespace weft::schedule_tool {
@@ -14,9 +15,9 @@ namespace {
 
 std::string summary(const Schedule& schedule, const Machine& machine, std::uint64_t bytes,
                     const algorithms::Simulation& simulation) {
-  std::string text = fmt::format("{}/{} of {} on {} ranks of {}, {} channel{}\n", to_string(schedule.collective),
-                                 schedule.algorithm, base::format_bytes(bytes), schedule.size, machine.graph.name,
-                                 schedule.channels, schedule.channels == 1 ? "" : "s");
+  std::string text = fmt::format("{}/{} of {} on {} of {}, {}\n", to_string(schedule.collective), schedule.algorithm,
+                                 base::format_bytes(bytes), base::plural(schedule.size, "rank"), machine.graph.name,
+                                 base::plural(schedule.channels, "channel"));
   if (bytes > 0 && simulation.makespan_ps > 0) {
     const double gbs = static_cast<double>(bytes) * 1e3 / static_cast<double>(simulation.makespan_ps);
     text += fmt::format("bandwidth   {:.2f} GB/s of the algorithm, {:.2f} GB/s on the bus\n", gbs,
