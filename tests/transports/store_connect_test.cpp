@@ -168,6 +168,14 @@ TEST(StoreConnect, another_size_is_refused_at_once) {
               AllOf(HasSubstr("rank 1 was refused"), HasSubstr("rank 0 was started for 2 ranks, rank 1 for 4")));
 }
 
+TEST(StoreConnect, rank_0_says_whom_it_refused_when_it_has_waited_in_vain) {
+  auto zero = listen(loopback_options(0, 2, 0));
+  EXPECT_FALSE(connect_store(loopback_options(1, 4, zero.port)).has_value());
+  EXPECT_THAT(zero.store->get("key", 50).status().to_string(),
+              AllOf(HasSubstr("rank 1 has not connected after 0.05 s"),
+                    HasSubstr("one that asked was refused: rank 0 was started for 2 ranks, rank 1 for 4")));
+}
+
 TEST(StoreConnect, a_second_process_of_a_rank_is_refused_with_both_processes) {
   auto zero = listen(loopback_options(0, 3, 0));
   RawClient first(zero.port);

@@ -186,11 +186,13 @@ std::string Board::absent_ranks() const {
   for (int rank = 0; rank < size(); ++rank) {
     if (member(rank) == Member::Absent) absent.push_back(rank);
   }
+  if (absent.empty()) return {};
   constexpr std::size_t kNamed = 16;
-  if (absent.size() <= kNamed) return fmt::format("{}", fmt::join(absent, ", "));
-  const std::size_t more = absent.size() - kNamed;
-  absent.resize(kNamed);
-  return fmt::format("{} and {} more", fmt::join(absent, ", "), more);
+  const std::size_t named = std::min(absent.size(), kNamed);
+  std::string text =
+      fmt::format("{}", fmt::join(absent.begin(), absent.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (absent.size() > named) text += fmt::format(" and {} more", absent.size() - named);
+  return last_refusal_.empty() ? text : text + "\n" + last_refusal_;
 }
 
 }  // namespace weft::transports

@@ -34,6 +34,9 @@ class Board {
   // here.
   void die(int rank);
 
+  // Somebody was not taken in: whoever waits past a deadline for absent ranks is told of the last.
+  void note_refusal(std::string reason) { last_refusal_ = std::move(reason); }
+
   Member member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   int size() const { return static_cast<int>(members_.size()); }
   bool all_came() const;  // no rank is Absent
@@ -52,6 +55,7 @@ class Board {
   void send(int from, const Frame& frame);
   void send_to(int to, int from, const std::string& message);
   void forget_waits_of(int rank);
+  // "3, 5", and below it the last refusal if there was one; empty if all have come.
   std::string absent_ranks() const;
 
   Post post_;
@@ -60,6 +64,7 @@ class Board {
   std::map<std::string, std::string, std::less<>> values_;
   std::map<std::string, std::vector<Waiting>, std::less<>> waiting_;
   std::size_t stored_bytes_ = 0;
+  std::string last_refusal_;
 };
 
 }  // namespace weft::transports

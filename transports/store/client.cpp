@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -177,12 +178,14 @@ Status StoreClient::timed_out(const Frame& frame, int timeout_ms, std::string_vi
                   fmt::format("rank {} had no answer from the store at rank 0 in {}", rank_, seconds(timeout_ms)));
   }
   std::string message = fmt::format("rank {} waited {} for key '{}'", rank_, seconds(timeout_ms), printable(frame.key));
-  if (!absent.empty()) {
-    const bool several = absent.find(',') != std::string_view::npos;
-    message +=
-        fmt::format("; {} {} not connected after {}: check that all ranks were started", several ? "ranks" : "rank",
-                    fmt::format("{} {}", absent, several ? "have" : "has"), seconds(timeout_ms));
+  const std::size_t end = std::min(absent.find('\n'), absent.size());
+  const std::string_view ranks = absent.substr(0, end);
+  if (!ranks.empty()) {
+    const bool several = ranks.find(',') != std::string_view::npos;
+    message += fmt::format("; {} {} {} not connected after {}: check that all ranks were started",
+                           several ? "ranks" : "rank", ranks, several ? "have" : "has", seconds(timeout_ms));
   }
+  if (end < absent.size()) message += fmt::format("; one that asked was refused: {}", absent.substr(end + 1));
   return Status(Code::Timeout, message + ". Set WEFT_TIMEOUT to wait longer.");
 }
 

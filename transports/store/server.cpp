@@ -189,7 +189,10 @@ Status StoreServer::handle(ConnectionId id, Connection& connection, Frame&& fram
 }
 
 void StoreServer::answer_hello(ConnectionId id, Connection& connection, Hello&& hello) {
-  if (const auto why = refusal(hello)) return refuse(id, connection, *why);
+  if (const auto why = refusal(hello)) {
+    board_.note_refusal(why->reason);
+    return refuse(id, connection, *why);
+  }
   connection.hello = std::move(hello);
   connection.stream.queue(Frame{.type = FrameType::Welcome});
   unflushed_.push_back(id);
