@@ -162,7 +162,7 @@ class Selection {
     take_best();
     const bool only = std::all_of(options_.begin(), options_.end(),
                                   [&](const Option& option) { return option.algorithm == options_.front().algorithm; });
-    choice_.source = only || choice_.bytes == 0 ? ChoiceSource::Only : ChoiceSource::Model;
+    choice_.source = only ? ChoiceSource::Only : ChoiceSource::Model;
     const Option winner = {find_algorithm(request_.collective, winner_.algorithm), 1};
     WEFT_TRY_ASSIGN(
         const Estimate estimate,

@@ -149,7 +149,7 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-w,--warmup", arguments.warmup, "Calls before the clock")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));
-  app.add_option("--time-budget", arguments.time_budget_s, "Seconds of timed calls for each size")
+  app.add_option("--time-budget", arguments.time_budget_s, "Seconds of timed calls for each size, at most")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 3600.0))
       ->check([](const std::string& text) {  // a range lets NaN pass

@@ -55,7 +55,7 @@ Table::Table(const Setting& setting, const Arguments& arguments) : show_progress
   head += fmt::format("# sizes {} to {} by factor {}, warm-up {}, {}, {}\n", base::format_bytes(arguments.min_bytes),
                       base::format_bytes(arguments.max_bytes), arguments.factor, arguments.warmup,
                       arguments.iterations > 0 ? fmt::format("{} timed calls", arguments.iterations)
-                                               : fmt::format("{} s of timed calls", arguments.time_budget_s),
+                                               : fmt::format("at most {} s of timed calls", arguments.time_budget_s),
                       arguments.check ? "every result checked" : "results NOT checked");
   write(head);
 }

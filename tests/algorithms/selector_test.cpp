@@ -211,14 +211,14 @@ TEST(Choose, TheMeasuredTableOfThisTopologyWinsOverTheModel) {
   EXPECT_THAT(ignored.reason, HasSubstr("another topology"));
 }
 
-TEST(Choose, OneRankAndNoBytesHaveNothingToWeigh) {
+TEST(Choose, OneRankHasNoAlternativeAndNoBytesAreWeighedAsAFew) {
   CostModel alone = model_of("dgx-h100", 1);
   const Choice one = chosen(all_reduce_of(1 << 20), alone);
   EXPECT_EQ(one.source, ChoiceSource::Only);
   EXPECT_EQ(one.candidates.size(), 1U);
   CostModel model = model_of("dgx-h100", 8);
   const Choice empty = chosen(all_reduce_of(0), model);
-  EXPECT_EQ(empty.source, ChoiceSource::Only);
+  EXPECT_EQ(empty.source, ChoiceSource::Model) << "there are " << empty.candidates.size() << " candidates";
   EXPECT_EQ(empty.winner(), chosen(all_reduce_of(8), model).winner());
 }
 

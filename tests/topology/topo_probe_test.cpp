@@ -80,6 +80,7 @@ TEST_F(TopoProbe, shows_models_with_matrix_and_rings) {
   const Outcome matrix = run("--model dgx-h100 --matrix");
   EXPECT_THAT(matrix.out, HasSubstr("PIX 63.02"));
   EXPECT_THAT(matrix.out, Not(HasSubstr("fingerprint")));
+  EXPECT_THAT(run("--model cpu-2socket --matrix").out, HasSubstr("no matrix: there are no GPUs"));
   const Outcome rings = run("--model 'dgx-h100 hosts:2' --rings --ranks 4");
   EXPECT_THAT(rings.out, HasSubstr("4 ranks on 2 hosts"));
   EXPECT_THAT(rings.out, HasSubstr("narrowest step: NET, 50 GB/s"));

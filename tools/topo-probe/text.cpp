@@ -201,6 +201,7 @@ std::string findings_text(const Report& report) {
 
 std::string matrix_text(const Report& report) {
   if (!report.matrices) return fmt::format("\nno matrix: there are more than {} GPUs and NICs\n", kMaxMatrixDevices);
+  if (report.matrices->gpu_gpu.rows.empty()) return "\nno matrix: there are no GPUs\n";
   return one_matrix(report, report.matrices->gpu_gpu, "GPU to GPU") +
          one_matrix(report, report.matrices->gpu_nic, "GPU to NIC");
 }
