@@ -48,16 +48,18 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status health() const { return member_.faults.status(); }
   Status close();
 
-  // One round over everything that is in flight here. True if anything moved. Under the progress guard.
-  bool drive() override;
+  // One round over everything that is in flight here. True if anything moved.
   bool drive_guarded();
-  bool in_flight() const override { return engine_.running() > 0; }
 
  private:
   CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
                     std::unique_ptr<Planner> planner);
   static Result<std::unique_ptr<CommunicatorState>> make(Runtime* runtime, CommunicatorKey key,
                                                          std::vector<int> members, int rank);
+
+  // Progress::Driven
+  bool drive() override;
+  bool in_flight() const override { return engine_.running() > 0; }
 
   // LaneDirectory
   std::uint16_t lane(int peer, int channel) override;

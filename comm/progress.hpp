@@ -17,7 +17,7 @@ namespace weft::comm {
 
 class Progress final {
  public:
-  // Something the helper can drive: a communicator.
+  // Something the helper can drive: a communicator. Both are called under the guard.
   class Driven {
    public:
     virtual ~Driven() = default;
