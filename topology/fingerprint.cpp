@@ -48,6 +48,11 @@ std::string fingerprint(const Graph& graph) {
     hash.add(static_cast<std::uint64_t>(width_kbs(link.bandwidth_gbs)));
     hash.add(static_cast<std::uint64_t>(latency_ps(link.latency_us)));
   }
+  for (const StatedClass& stated : graph.stated) {
+    hash.add(number(stated.a));
+    hash.add(number(stated.b));
+    hash.add(static_cast<std::uint64_t>(stated.path_class));
+  }
   const std::size_t gpus = graph.ids(NodeKind::Gpu).size();
   return fmt::format("{}host-{}gpu-{:016x}", graph.hosts(), gpus, hash.value());
 }

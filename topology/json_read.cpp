@@ -68,6 +68,16 @@ Status read_link(const JsonValue& value, Link& link) {
   return object.finish();
 }
 
+Status read_stated(const JsonValue& value, StatedClass& stated) {
+  JsonObject object(value);
+  object.required("a", stated.a);
+  object.required("b", stated.b);
+  object.required_by("class", [&](const JsonValue& name) {
+    return name.read_name(stated.path_class, parse_path_class, "a class of path");
+  });
+  return object.finish();
+}
+
 Result<Graph> read_graph(const JsonValue& document) {
   Graph graph;
   int schema = 0;
@@ -81,6 +91,10 @@ Result<Graph> read_graph(const JsonValue& document) {
   object.required_by("links", [&](const JsonValue& links) {
     return links.read_list(kMaxLinks,
                            [&](const JsonValue& link) { return read_link(link, graph.links.emplace_back()); });
+  });
+  object.optional_by("stated", [&](const JsonValue& stated) {
+    return stated.read_list(kMaxLinks,
+                            [&](const JsonValue& pair) { return read_stated(pair, graph.stated.emplace_back()); });
   });
   WEFT_TRY(object.finish());
   if (const Status status = graph.check(); !status.ok()) return Status(Code::Corrupt, std::string(status.message()));

@@ -64,6 +64,14 @@ void write_link(JsonWriter& json, const Link& link) {
   json.end_object();
 }
 
+void write_stated(JsonWriter& json, const StatedClass& stated) {
+  json.begin_object();
+  json.member("a", stated.a);
+  json.member("b", stated.b);
+  json.member("class", to_string(stated.path_class));
+  json.end_object();
+}
+
 }  // namespace
 
 std::string to_json(const Graph& graph) {
@@ -77,6 +85,11 @@ std::string to_json(const Graph& graph) {
   json.begin_list("links", JsonWriter::Layout::Lines);
   for (const Link& link : graph.links) write_link(json, link);
   json.end_list();
+  if (!graph.stated.empty()) {
+    json.begin_list("stated", JsonWriter::Layout::Lines);
+    for (const StatedClass& stated : graph.stated) write_stated(json, stated);
+    json.end_list();
+  }
   json.end_object();
   return std::move(json).text();
 }

@@ -1,8 +1,10 @@
-// load(): finds out what kind of file it is by its first characters. An importer is a row of the table.
+// load(): finds out what kind of file it is by its first lines. An importer is a row of the table; the first that
+// recognises the text reads it.
 #include <fmt/format.h>
 
 #include <string>
 
+#include "topology/import/import.hpp"
 #include "topology/limits.hpp"
 #include "topology/read_file.hpp"
 #include "weft/graph.hpp"
@@ -12,16 +14,18 @@ namespace {
 
 struct Importer {
   std::string_view format;
-  bool (*recognises)(std::string_view head);
+  bool (*recognises)(std::string_view text);
   Result<Graph> (*read)(const std::string& path, std::string_view text);
 };
 
-bool starts_with_brace(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && head[first] == '{';
+bool starts_with_brace(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
 }
 
-bool has_topology_element(std::string_view head) { return head.find("<topology") != std::string_view::npos; }
+bool has_topology_element(std::string_view text) {
+  return text.substr(0, 4096).find("<topology") != std::string_view::npos;
+}
 
 Result<Graph> read_json(const std::string& path, std::string_view text) {
   Result<Graph> graph = from_json(text);
@@ -33,7 +37,10 @@ Result<Graph> read_hwloc(const std::string& path, std::string_view) { return fro
 
 constexpr Importer kImporters[] = {
     {"Weft JSON", starts_with_brace, read_json},
+    {"NCCL or RCCL topology XML", is_nccl_xml, read_nccl_xml},
     {"hwloc XML", has_topology_element, read_hwloc},
+    {"the text of rocm-smi --showtopo", is_rocm_smi, read_rocm_smi},
+    {"of nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi},
 };
 
 }  // namespace
@@ -42,10 +49,10 @@ Result<Graph> load(std::string_view path) {
   const std::string file(path);
   WEFT_TRY_ASSIGN(const std::string text, read_file(file, kMaxFileBytes));
   for (const Importer& importer : kImporters)
-    if (importer.recognises(std::string_view(text).substr(0, 4096))) return importer.read(file, text);
+    if (importer.recognises(text)) return importer.read(file, text);
   std::string known;
   for (const Importer& importer : kImporters)
-    known += fmt::format("{}{}", known.empty() ? "" : " or ", importer.format);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", importer.format);
   return Status(Code::Corrupt, fmt::format("{}: is not a topology file; give {}", file, known));
 }
 

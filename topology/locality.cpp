@@ -83,7 +83,7 @@ std::vector<int> Locality::nearest_nics(int gpu) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const bool far = package >= 0 && ancestor_of(graph_, candidates[i], NodeKind::Package) != package;
     const std::tuple<int, bool> key{step_of(paths[i].path_class), paths[i].path_class == PathClass::Sys && far};
-    if (paths[i].path_class == PathClass::None || key > best) continue;
+    if (paths[i].path_class >= PathClass::Unknown || key > best) continue;
     if (key < best) nearest.clear();
     best = key;
     nearest.push_back(candidates[i]);

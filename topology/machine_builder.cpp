@@ -58,6 +58,13 @@ int MachineBuilder::numa(int parent, int os_index) {
   return id;
 }
 
+int MachineBuilder::numa_without_package(int os_index, double socket_gbs) {
+  const int id = add(NodeKind::Numa, machine_, fmt::format("numa{}", os_index));
+  graph_.nodes[static_cast<std::size_t>(id)].os_index = os_index;
+  graph_.connect(machine_, id, LinkKind::Internal, socket_gbs, rates::kSocketLatencyUs, "model");
+  return id;
+}
+
 int MachineBuilder::core_group(int parent, int index) {
   const int id = add(NodeKind::CoreGroup, parent, fmt::format("cores{}", index));
   Node& node = graph_.nodes[static_cast<std::size_t>(id)];

@@ -32,6 +32,11 @@ void append(Graph& cluster, int first_host, const Graph& part) {
     copy.b = id_in_cluster[static_cast<std::size_t>(link.b)];
     cluster.links.push_back(std::move(copy));
   }
+  for (StatedClass stated : part.stated) {  // ids keep their order, so a < b still holds
+    stated.a = id_in_cluster[static_cast<std::size_t>(stated.a)];
+    stated.b = id_in_cluster[static_cast<std::size_t>(stated.b)];
+    cluster.stated.push_back(stated);
+  }
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ constexpr std::array<std::string_view, 10> kNodeKinds = {"machine",    "package"
                                                          "nv_switch",  "network_switch"};
 constexpr std::array<std::string_view, 7> kLinkKinds = {"internal", "cpu_socket", "pci",    "nvlink",
                                                         "xgmi",     "c2c",        "network"};
-constexpr std::array<std::string_view, 9> kPathClasses = {"LOC",  "NVL", "PIX", "PXB", "PHB",
-                                                          "NODE", "SYS", "NET", "NONE"};
+constexpr std::array<std::string_view, 10> kPathClasses = {"LOC",  "NVL", "PIX",     "PXB", "PHB",
+                                                           "NODE", "SYS", "UNKNOWN", "NET", "NONE"};
 
 template <typename Kind, std::size_t N>
 std::string_view word(const std::array<std::string_view, N>& table, Kind kind) {
@@ -36,5 +36,6 @@ std::string_view to_string(PathClass path_class) { return word(kPathClasses, pat
 
 std::optional<NodeKind> parse_node_kind(std::string_view name) { return parse<NodeKind>(kNodeKinds, name); }
 std::optional<LinkKind> parse_link_kind(std::string_view name) { return parse<LinkKind>(kLinkKinds, name); }
+std::optional<PathClass> parse_path_class(std::string_view name) { return parse<PathClass>(kPathClasses, name); }
 
 }  // namespace weft::topology

@@ -10,5 +10,6 @@ namespace weft::topology {
 
 std::optional<NodeKind> parse_node_kind(std::string_view name);
 std::optional<LinkKind> parse_link_kind(std::string_view name);
+std::optional<PathClass> parse_path_class(std::string_view name);
 
 }  // namespace weft::topology

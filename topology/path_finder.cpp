@@ -80,6 +80,7 @@ PathFinder::PathFinder(const Graph& graph) : graph_(graph) {
   numa_count_.assign(count, 0);
   for (const Node& node : graph.nodes)
     if (node.kind == NodeKind::Numa && node.parent >= 0) ++numa_count_[static_cast<std::size_t>(node.parent)];
+  for (const StatedClass& stated : graph.stated) stated_.emplace(std::pair(stated.a, stated.b), stated.path_class);
   labels_.resize(count * kPhases);
   wanted_host_.assign(count + 1, 0);
 }
@@ -218,8 +219,15 @@ Path PathFinder::path_to(int to) const {
     path.binding_link = hop.link;
     path.bandwidth_gbs = link.bandwidth_gbs;
   }
-  path.path_class = classify(path);
+  path.path_class = class_of(path);
   return path;
+}
+
+PathClass PathFinder::class_of(const Path& path) const {
+  const PathClass passed = classify(path);
+  if (passed == PathClass::Nvl || stated_.empty()) return passed;
+  const auto found = stated_.find(std::minmax(path.from, path.to));
+  return found == stated_.end() ? passed : found->second;
 }
 
 PathClass PathFinder::classify(const Path& path) const {

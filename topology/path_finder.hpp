@@ -6,6 +6,8 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "weft/graph.hpp"
@@ -67,11 +69,13 @@ class PathFinder {
   const Label* label_of(int to) const;
   Path path_to(int to) const;
   PathClass classify(const Path& path) const;
+  PathClass class_of(const Path& path) const;  // what is stated, else by the nodes that it passes
 
   const Graph& graph_;
   std::vector<int> first_edge_;  // by node, into edges_
   std::vector<Edge> edges_;
   std::vector<int> numa_count_;             // by node: its NUMA children
+  std::map<std::pair<int, int>, PathClass> stated_;
   std::vector<Label> labels_;               // by state
   std::vector<Entry> queue_;                // a heap; the best entry is taken first
   std::vector<std::uint32_t> wanted_host_;  // by host: the call in which it holds a target

@@ -58,6 +58,31 @@ double socket_gbs(std::string_view cpu_model) {
   return kSocketUnknownGbs;
 }
 
+double socket_gbs(std::string_view vendor, int model) {
+  constexpr int kEmeraldRapids = 207;
+  constexpr int kSapphireRapids = 143;
+  constexpr int kSkylakeServer = 85;
+  if (vendor != "GenuineIntel") return socket_gbs(vendor);
+  if (model >= kEmeraldRapids) return socket_gbs("Platinum 85");
+  if (model >= kSapphireRapids) return socket_gbs("Platinum 84");
+  return socket_gbs(model >= kSkylakeServer ? "Intel" : "v4");
+}
+
+double nvlink_gbs(std::optional<int> sm) {
+  if (!sm) return 25;
+  if (*sm < 70) return 20;
+  if (*sm == 86) return 14.0625;
+  return *sm < 100 ? 25 : 50;
+}
+
+std::optional<double> xgmi_gbs(std::string_view gcn) {
+  constexpr std::pair<std::string_view, double> kByName[] = {
+      {"910", 50}, {"gfx90a", 50}, {"gfx942", 64}, {"gfx950", 76.8}};
+  for (const auto& [name, gbs] : kByName)
+    if (gcn == name) return gbs;
+  return std::nullopt;
+}
+
 int nvlink_count(double gbs) {
   constexpr int kMostLinks = 18;
   for (double one : {25.0, 20.0, 50.0}) {

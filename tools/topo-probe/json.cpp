@@ -140,6 +140,21 @@ void write_rows(JsonWriter& json, std::string_view name, const std::vector<std::
   json.end_list();
 }
 
+// An unknown class is null.
+void write_rows(JsonWriter& json, std::string_view name, const std::vector<std::vector<std::string>>& rows) {
+  json.begin_list(name, Layout::Lines);
+  for (const std::vector<std::string>& row : rows) {
+    json.begin_list();
+    for (const std::string& cell : row)
+      if (cell == kUnknownClass)
+        json.value(nullptr);
+      else
+        json.value(cell);
+    json.end_list();
+  }
+  json.end_list();
+}
+
 void write_matrices(JsonWriter& json, const std::optional<Matrices>& matrices) {
   if (!matrices) return json.member("matrix", nullptr);
   json.begin_object("matrix", Layout::Lines);
@@ -207,10 +222,13 @@ void write_rings(JsonWriter& json, const Report& report) {
 
 std::string report_json(Report& report) {
   const Graph& graph = report.graph;
-  long long cores = 0;
-  std::size_t pus = 0;
-  for (const Node& node : graph.nodes)
-    if (node.kind == NodeKind::Machine) cores += node.cores.value_or(0), pus += topology::count_cpus(node.cpus);
+  std::optional<long long> cores;  // of the machines that tell
+  std::optional<std::size_t> pus;
+  for (const Node& node : graph.nodes) {
+    if (node.kind != NodeKind::Machine) continue;
+    if (node.cores) cores = cores.value_or(0) + *node.cores;
+    if (!node.cpus.empty()) pus = pus.value_or(0) + topology::count_cpus(node.cpus);
+  }
   JsonWriter json;
   json.begin_object(Layout::Lines);
   json.member("schema", 1);

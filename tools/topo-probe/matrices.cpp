@@ -23,6 +23,7 @@ bool is_device_link(const Link& link) {
 
 std::string class_name(const Graph& graph, const Path& path) {
   if (path.path_class == PathClass::Loc) return "X";
+  if (path.path_class == PathClass::Unknown) return std::string(kUnknownClass);
   if (path.path_class != PathClass::Nvl) return std::string(to_string(path.path_class));
   const Link& first = graph.links[static_cast<std::size_t>(path.hops.front().link)];
   if (first.kind == LinkKind::Xgmi) return "XGMI";

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "topology/audit/audit.hpp"
@@ -18,6 +19,8 @@ struct Matrix {
   std::vector<std::vector<std::string>> classes;  // as nvidia-smi names them: X, NV18, PIX, ...
   std::vector<std::vector<double>> bandwidth_gbs;
 };
+
+inline constexpr std::string_view kUnknownClass = "?";
 
 // More devices than this make no readable matrix, and a cluster's would be quadratic.
 inline constexpr std::size_t kMaxMatrixDevices = 256;

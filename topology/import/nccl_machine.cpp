@@ -1,0 +1,276 @@
+// The graph of a NCCL or RCCL topology document.
+#include "topology/import/nccl_machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "topology/device_kinds.hpp"
+#include "topology/import/import.hpp"
+#include "topology/import/nccl_values.hpp"
+#include "topology/import/source_text.hpp"
+#include "topology/rates.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::string_view kSource = "nccl";
+constexpr int kInfiniBand = 0x0207;
+constexpr int kMaxLinksOfGpu = 1024;
+constexpr int kMaxNumaId = 1 << 16;
+
+enum class Role { Gpu, Nic, Switch, Unknown };
+
+Role role_of(const pugi::xml_node& pci) {
+  if (!pci.child("gpu").empty()) return Role::Gpu;
+  if (!pci.child("nic").empty()) return Role::Nic;
+  switch (pci_role(nccl::pci_class(pci), nccl::device(pci))) {
+    case PciRole::Gpu:
+      return Role::Gpu;
+    case PciRole::Nic:
+      return Role::Nic;
+    default:
+      return pci.child("pci").empty() ? Role::Unknown : Role::Switch;
+  }
+}
+
+// Bridges with neither GPU nor NIC below are left out, as everywhere. Depth is bounded by the document's check.
+bool holds_device(const pugi::xml_node& pci) {
+  const Role role = role_of(pci);
+  if (role == Role::Gpu || role == Role::Nic) return true;
+  for (const pugi::xml_node& child : pci.children("pci"))
+    if (holds_device(child)) return true;
+  return false;
+}
+
+// A fabric's plug-in gives a guid; NCCL's own sockets have none.
+bool has_guid(const pugi::xml_node& net) {
+  const std::string_view guid = net.attribute("guid").value();
+  return guid.find_first_not_of("0x") != std::string_view::npos;
+}
+
+Node device_node(const pugi::xml_node& pci, int parent) {
+  Node node;
+  node.parent = parent;
+  node.bus_id = nccl::bus_id(pci.attribute("busid").value());
+  node.device = nccl::device(pci);
+  node.pci = nccl::link(pci);
+  return node;
+}
+
+}  // namespace
+
+Result<Graph> NcclMachine::read(const pugi::xml_node& system) {
+  graph_.name = "machine";
+  builder_.machine(unique_name(graph_.name));
+  for (const pugi::xml_node& cpu : system.children("cpu")) WEFT_TRY(read_cpu(cpu));
+  for (const GpuElement& gpu : gpus_) WEFT_TRY(read_links(gpu));
+  connect_pairs();
+  connect_switch();
+  if (const Status status = graph_.check(); !status.ok()) return import_error(path_, 0, status.message());
+  return std::move(graph_);
+}
+
+Status NcclMachine::wrong(const pugi::xml_node& at, std::string_view reason) const {
+  return import_error(path_, line_at(text_, static_cast<std::size_t>(at.offset_debug())), reason);
+}
+
+std::string NcclMachine::unique_name(std::string wanted) {
+  wanted = as_node_name(wanted);
+  std::string name = wanted;
+  for (int i = 2; !taken_names_.insert(name).second; ++i) name = fmt::format("{}-{}", wanted, i);
+  return name;
+}
+
+Result<int> NcclMachine::home_of(const pugi::xml_node& cpu) {
+  const std::optional<long long> numaid = nccl::integer(cpu, "numaid");
+  if (!cpu.attribute("numaid").empty() && (!numaid || *numaid < -1 || *numaid > kMaxNumaId))
+    return wrong(cpu, fmt::format("numaid \"{}\" is no NUMA node", as_node_name(cpu.attribute("numaid").value())));
+  if (!numaid || *numaid < 0) return builder_.machine_id();
+  const auto [found, fresh] = numa_.try_emplace(static_cast<int>(*numaid), -1);
+  if (!fresh) return found->second;
+  const std::optional<long long> model = nccl::integer(cpu, "modelid");
+  const int model_number = static_cast<int>(std::clamp(model.value_or(0), 0LL, 0xffffLL));
+  found->second =
+      builder_.numa_without_package(found->first, rates::socket_gbs(cpu.attribute("vendor").value(), model_number));
+  const std::string_view affinity = cpu.attribute("affinity").value();
+  if (affinity.empty()) return found->second;
+  const std::optional<std::string> cpus = nccl::cpus_of_mask(affinity);
+  if (!cpus) return wrong(cpu, fmt::format("affinity \"{}\" is no CPU mask", as_node_name(affinity)));
+  graph_.nodes[static_cast<std::size_t>(found->second)].cpus = *cpus;
+  return found->second;
+}
+
+Status NcclMachine::read_cpu(const pugi::xml_node& cpu) {
+  const std::string_view hash = cpu.attribute("host_hash").value();
+  if (!hash.empty() && !host_hash_.empty() && hash != host_hash_)
+    return wrong(cpu, "describes several hosts (host_hash differs); give the file of one host");
+  if (!hash.empty()) host_hash_ = hash;
+  WEFT_TRY_ASSIGN(const int home, home_of(cpu));
+  const bool holds = !cpu.child("nic").empty() ||
+                     std::any_of(cpu.children("pci").begin(), cpu.children("pci").end(), holds_device);
+  if (!holds) return {};
+  const std::string numa = graph_.nodes[static_cast<std::size_t>(home)].name;
+  const int bridge = builder_.host_bridge(home, unique_name("bridge-" + numa));
+  return read_children(cpu, bridge, home);
+}
+
+Status NcclMachine::read_children(const pugi::xml_node& element, int parent, int home) {
+  for (const pugi::xml_node& child : element.children()) {
+    const std::string_view name = child.name();
+    if (name == "pci" && holds_device(child)) WEFT_TRY(read_pci(child, parent, home));
+    // A <nic> below a <cpu> is a network device without a place on PCIe.
+    if (name == "nic" && std::string_view(element.name()) == "cpu") {
+      Node node;
+      node.parent = parent;
+      WEFT_TRY(add_nic(child, std::move(node)));
+    }
+  }
+  return {};
+}
+
+Status NcclMachine::read_pci(const pugi::xml_node& pci, int parent, int home) {
+  if (++devices_ > kMaxImportDevices)
+    return wrong(pci, fmt::format("has more than {} PCI devices", kMaxImportDevices));
+  Node node = device_node(pci, parent);
+  switch (role_of(pci)) {
+    case Role::Gpu:
+      WEFT_TRY(add_gpu(pci, std::move(node), home));
+      break;
+    case Role::Nic: {
+      node.fabric = nccl::pci_class(pci) == kInfiniBand || is_fabric_device(node.device);
+      WEFT_TRY(add_nic(pci.child("nic"), std::move(node)));
+      break;
+    }
+    default:
+      node.kind = NodeKind::PciSwitch;
+      node.name = unique_name("switch-" + node.bus_id);
+      parent = add(std::move(node));
+  }
+  return read_children(pci, parent, home);
+}
+
+int NcclMachine::add(Node node) { return builder_.pci_device(std::move(node), std::string(kSource)); }
+
+Status NcclMachine::add_gpu(const pugi::xml_node& pci, Node node, int home) {
+  node.kind = NodeKind::Gpu;
+  node.name = unique_name(fmt::format("gpu{}", gpus_.size()));
+  const std::string bus = node.bus_id;
+  const int id = add(std::move(node));
+  if (!bus.empty() && !device_.emplace(bus, id).second)
+    return wrong(pci, fmt::format("there are two GPUs at {}", bus));
+  gpus_.push_back({id, home, pci.child("gpu")});
+  return {};
+}
+
+Status NcclMachine::add_nic(const pugi::xml_node& nic, Node node) {
+  node.kind = NodeKind::Nic;
+  double mbits = 0;
+  for (const pugi::xml_node& net : nic.children("net")) {
+    if (node.names.size() == kMaxImportDevices) return wrong(net, "too many <net> elements");
+    if (const std::string_view name = net.attribute("name").value(); !name.empty())
+      node.names.push_back(as_node_name(name));
+    node.fabric = node.fabric || has_guid(net);
+    const long long speed = nccl::integer(net, "speed").value_or(0);
+    if (speed > 0) mbits += static_cast<double>(speed);
+  }
+  constexpr double kMbitsInGbyte = 8000;
+  constexpr double kMaxGbs = 1e6;
+  if (mbits > 0 && mbits / kMbitsInGbyte < kMaxGbs)
+    node.network_gbs = mbits / kMbitsInGbyte;
+  else
+    node.network_gbs = nominal_network_gbs(node.device);
+  node.name = unique_name(node.names.empty() ? fmt::format("nic{}", unnamed_nics_++) : node.names.front());
+  add(std::move(node));
+  return {};
+}
+
+Status NcclMachine::read_links(const GpuElement& gpu) {
+  for (const pugi::xml_node& link : gpu.element.children()) {
+    const std::string_view name = link.name();
+    if (name != "nvlink" && name != "xgmi" && name != "c2c") continue;
+    const long long count = nccl::integer(link, "count").value_or(1);
+    if (count < 0 || count > kMaxLinksOfGpu)
+      return wrong(link, fmt::format("count {} is no number of links", count));
+    if (count == 0) continue;
+    const int links = static_cast<int>(count);
+    const auto target = device_.find(nccl::bus_id(link.attribute("target").value()));
+    if (name == "nvlink") {
+      read_nvlink(gpu, link, links);
+    } else if (name == "xgmi") {
+      if (target != device_.end() && target->second != gpu.node) xgmi_[{gpu.node, target->second}] += links;
+    } else {
+      const double mbs = static_cast<double>(nccl::integer(link, "bw").value_or(0));
+      constexpr double kMaxMbs = 1e9;
+      if (mbs > 0 && mbs < kMaxMbs)
+        graph_.connect(gpu.node, gpu.home, LinkKind::C2c, mbs * links / 1000, rates::kNvLinkLatencyUs,
+                       std::string(kSource), links);
+    }
+  }
+  return {};
+}
+
+// To a GPU of the file, to a switch (0x0680, also where a virtual machine hides which), or to the CPU of a Power9. A GPU
+// that is not in the file is not in the graph either.
+void NcclMachine::read_nvlink(const GpuElement& gpu, const pugi::xml_node& link, int count) {
+  constexpr long long kSwitchClass = 0x068000;
+  constexpr long long kCpuClass = 0x068001;
+  const std::string_view target_text = link.attribute("target").value();
+  const auto target = device_.find(nccl::bus_id(target_text));
+  const std::optional<long long> target_class = nccl::integer(link, "tclass");
+  if (target != device_.end()) {
+    if (target->second != gpu.node) nvlinks_[{gpu.node, target->second}] += count;
+  } else if (target_class == kSwitchClass || target_text.starts_with("fffffff:")) {
+    to_switch_[gpu.node] += count;
+  } else if (target_class == kCpuClass) {
+    const double one = rates::nvlink_gbs(nccl::integer(gpu.element, "sm"));
+    graph_.connect(gpu.node, gpu.home, LinkKind::NvLink, one * count, rates::kNvLinkLatencyUs, "spec", count);
+  }
+}
+
+const pugi::xml_node& NcclMachine::element_of(int gpu) const {
+  return std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuElement& g) { return g.node == gpu; })->element;
+}
+
+// Each end lists the links between two GPUs; partial files may list them at one end only.
+void NcclMachine::connect_pairs() {
+  const auto count_of = [](const Counts& counts, int a, int b) {
+    const auto there = counts.find({a, b});
+    const auto back = counts.find({b, a});
+    return std::max(there == counts.end() ? 0 : there->second, back == counts.end() ? 0 : back->second);
+  };
+  const auto each_pair = [&](const Counts& counts, auto connect) {
+    for (const auto& [pair, unused] : counts) {
+      const auto [a, b] = pair;
+      if (a < b || !counts.contains({b, a})) connect(std::min(a, b), std::max(a, b), count_of(counts, a, b));
+    }
+  };
+  each_pair(nvlinks_, [&](int a, int b, int count) {
+    const std::optional<long long> sm = nccl::integer(element_of(a), "sm");
+    graph_.connect(a, b, LinkKind::NvLink, rates::nvlink_gbs(sm) * count, 2 * rates::kNvLinkLatencyUs,
+                   sm ? "spec" : "assumed", count);
+  });
+  each_pair(xgmi_, [&](int a, int b, int count) {
+    const std::optional<double> one = rates::xgmi_gbs(element_of(a).attribute("gcn").value());
+    graph_.connect(a, b, LinkKind::Xgmi, one.value_or(rates::kXgmiUnknownGbs) * count, 2 * rates::kXgmiLatencyUs,
+                   one ? "spec" : "assumed", count);
+  });
+}
+
+void NcclMachine::connect_switch() {
+  if (to_switch_.empty()) return;
+  Node node;
+  node.kind = NodeKind::NvSwitch;
+  node.name = unique_name("nvswitch0");
+  node.parent = builder_.machine_id();
+  const int fabric = graph_.add(std::move(node));
+  for (const auto& [gpu, count] : to_switch_) {
+    const std::optional<long long> sm = nccl::integer(element_of(gpu), "sm");
+    graph_.connect(gpu, fabric, LinkKind::NvLink, rates::nvlink_gbs(sm) * count, rates::kNvLinkLatencyUs,
+                   sm ? "spec" : "assumed", count);
+  }
+}
+
+}  // namespace weft::topology

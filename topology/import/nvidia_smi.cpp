@@ -1,0 +1,175 @@
+// `nvidia-smi topo -m`: finds the matrix in the text around it and makes a graph of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/cpu_set.hpp"
+#include "topology/import/device_matrix.hpp"
+#include "topology/import/import.hpp"
+#include "topology/import/smi_cells.hpp"
+#include "topology/import/source_text.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // within which the matrix begins
+constexpr int kMaxNumaNodes = 64;                         // that one device is said to be near
+
+struct Table {
+  std::size_t line = 0;  // of its first line
+  std::vector<std::string> columns;
+  std::vector<smi::Row> rows;
+  bool header = false;
+  bool numa_titled = true;  // whether the header has a NUMA column; without a header it may have one
+};
+
+bool is_gpu(std::string_view name) { return name.starts_with("GPU"); }
+
+bool says_class(const Table& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [](const smi::Row& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const smi::Cell& cell) { return cell.path_class || cell.nvlinks > 0; });
+  });
+}
+
+// Without a header the X tells which column a row's device has. Columns without a row have no name and are left out.
+void find_columns(Table& table, const std::vector<std::string>& lines) {
+  const std::vector<smi::Row> rows = std::exchange(table.rows, {});
+  std::map<std::size_t, std::string> label_of;
+  std::size_t count = 0;
+  for (const smi::Row& row : rows) {
+    const auto self = std::find_if(row.cells.begin(), row.cells.end(), [](const smi::Cell& cell) { return cell.self; });
+    label_of[static_cast<std::size_t>(self - row.cells.begin())] = row.label;
+    count = std::max(count, row.cells.size());
+  }
+  if (count > kMaxMatrixDevices) count = kMaxMatrixDevices + 1;  // refused by its number
+  for (std::size_t i = 0; i < count; ++i)
+    table.columns.push_back(label_of.contains(i) ? label_of[i] : fmt::format("?{}", i));
+  for (const std::string& line : lines)
+    if (std::optional<smi::Row> row = smi::row_of(line, table.columns)) table.rows.push_back(std::move(*row));
+}
+
+// The tables of the text: each header starts one, rows go to the latest.
+std::vector<Table> tables_of(const std::vector<std::string>& lines) {
+  std::vector<Table> tables;
+  std::vector<std::string> headerless;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (std::vector<std::string> columns = smi::columns_of(lines[i]); !columns.empty()) {
+      Table table{i + 1, std::move(columns), {}, true, lines[i].find("NUMA Affinity") != std::string::npos};
+      tables.push_back(std::move(table));
+      continue;
+    }
+    const bool under_header = !tables.empty() && tables.back().header;
+    std::optional<smi::Row> row =
+        smi::row_of(lines[i], under_header ? tables.back().columns : std::vector<std::string>());
+    if (!row || (!under_header && smi::numbered_name(row->label).empty())) continue;
+    if (tables.empty()) tables.push_back(Table{i + 1, {}, {}, false, true});
+    tables.back().rows.push_back(std::move(*row));
+    if (!under_header) headerless.push_back(lines[i]);
+  }
+  if (!headerless.empty()) find_columns(tables.front(), headerless);
+  return tables;
+}
+
+// "  NIC0: mlx5_1"
+std::map<std::string, std::string> legend_of(const std::vector<std::string>& lines) {
+  std::map<std::string, std::string> legend;
+  for (const std::string& line : lines) {
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.size() == 2 && words[0].starts_with("NIC") && words[0].ends_with(':'))
+      legend.emplace(words[0].substr(0, words[0].size() - 1), as_node_name(words[1]));
+  }
+  return legend;
+}
+
+std::vector<int> numa_of(std::string_view text) {
+  std::vector<int> nodes;
+  for (const CpuRange& range : parse_cpu_list(text))
+    for (int node = range.first; node <= range.last; ++node) {
+      if (nodes.size() == kMaxNumaNodes) return {};
+      nodes.push_back(node);
+    }
+  return nodes;
+}
+
+class MatrixOfTable {
+ public:
+  MatrixOfTable(const Table& table, const std::map<std::string, std::string>& legend) : table_(table) {
+    add_devices(true, legend);
+    add_devices(false, legend);
+  }
+
+  DeviceMatrix read() {
+    // Where rows of GPUs are missing the text was cut, perhaps within the numbers of its last line.
+    const auto gpus = std::count_if(table_.columns.begin(), table_.columns.end(), is_gpu);
+    const auto rows = std::count_if(table_.rows.begin(), table_.rows.end(),
+                                    [](const smi::Row& row) { return is_gpu(row.label); });
+    for (const smi::Row& row : table_.rows) {
+      const auto own = position_.find(row.label);
+      if (own == position_.end()) continue;
+      add_cells(own->second, row.cells);
+      if (is_gpu(row.label) && (rows >= gpus || &row != &table_.rows.back())) add_affinity(own->second, row.affinities);
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  void add_devices(bool gpus, const std::map<std::string, std::string>& legend) {
+    for (const std::string& column : table_.columns) {
+      if (is_gpu(column) != gpus || column.starts_with('?')) continue;
+      position_.emplace(column, static_cast<int>(matrix_.devices.size()));
+      DeviceMatrix::Device& device = matrix_.devices.emplace_back();
+      device.kind = gpus ? NodeKind::Gpu : NodeKind::Nic;
+      device.name = as_node_name(column);
+      if (gpus) device.name.replace(0, 3, "gpu");
+      if (const auto named = legend.find(column); named != legend.end()) device.name = named->second;
+    }
+  }
+
+  // A pair stands in the matrix twice; what is said first holds.
+  void add_cells(int own, const std::vector<smi::Cell>& cells) {
+    for (std::size_t i = 0; i < cells.size() && i < table_.columns.size(); ++i) {
+      const auto other = position_.find(table_.columns[i]);
+      if (other == position_.end() || other->second == own) continue;
+      if (cells[i].path_class || cells[i].nvlinks > 0)
+        matrix_.between.try_emplace(std::minmax(own, other->second), cells[i].path_class, cells[i].nvlinks, false);
+    }
+  }
+
+  void add_affinity(int own, const std::vector<std::string>& affinities) {
+    DeviceMatrix::Device& device = matrix_.devices[static_cast<std::size_t>(own)];
+    if (!affinities.empty() && !parse_cpu_list(affinities[0]).empty()) device.cpus = affinities[0];
+    if (affinities.size() > 1 && table_.numa_titled) device.numa = numa_of(affinities[1]);
+  }
+
+  const Table& table_;
+  DeviceMatrix matrix_;
+  std::map<std::string, int> position_;  // in the devices, by column
+};
+
+}  // namespace
+
+bool is_nvidia_smi(std::string_view text) { return !tables_of(plain_lines(text, kHeadBytes)).empty(); }
+
+Result<Graph> read_nvidia_smi(const std::string& path, std::string_view text) {
+  WEFT_TRY(check_source_text(path, text));
+  const std::vector<std::string> lines = plain_lines(text);
+  const std::vector<Table> tables = tables_of(lines);
+  if (tables.empty()) return import_error(path, 0, "holds no matrix of nvidia-smi topo");
+  // The first that says how near devices are: other matrices (-p2p) may stand before and behind it.
+  auto table = std::find_if(tables.begin(), tables.end(), says_class);
+  if (table == tables.end()) table = tables.begin();
+  if (table->columns.size() > kMaxMatrixDevices)
+    return import_error(path, table->line, fmt::format("names more than {} devices", kMaxMatrixDevices));
+  Graph graph = graph_of(MatrixOfTable(*table, legend_of(lines)).read());
+  if (const Status status = graph.check(); !status.ok()) return import_error(path, table->line, status.message());
+  return graph;
+}
+
+}  // namespace weft::topology

@@ -1,0 +1,129 @@
+// `rocm-smi --showtopo`: sections with a matrix each, then the NUMA nodes line by line. Weights and hops say nothing that a
+// graph could hold; the type of the links and the NUMA nodes do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/import/device_matrix.hpp"
+#include "topology/import/import.hpp"
+#include "topology/import/source_text.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
+constexpr std::string_view kSections = " between two GPUs";
+constexpr std::string_view kNumaNode = "Numa Node:";
+constexpr int kMaxNumaNode = 1 << 16;
+
+std::optional<int> number_at(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return number;
+}
+
+// The number of "GPU3", or of "GPU[3]" and "GPU 3" at the start of a line.
+std::optional<int> gpu_number(std::string_view text) {
+  if (!text.starts_with("GPU")) return std::nullopt;
+  text.remove_prefix(3);
+  if (text.starts_with('[') || text.starts_with(' ')) text.remove_prefix(1);
+  const std::optional<int> number = number_at(text);
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+class Reader {
+ public:
+  Reader(const std::string& path, const std::vector<std::string>& lines) : path_(path), lines_(lines) {}
+
+  Result<Graph> read() {
+    WEFT_TRY(find_gpus());
+    bool link_types = false;
+    for (const std::string& line : lines_) {
+      if (line.find(kSections) != std::string::npos)
+        link_types = line.find("Link Type") != std::string::npos;
+      else if (line.starts_with("==="))
+        link_types = false;
+      else if (const std::size_t numa = line.find(kNumaNode); numa != std::string::npos)
+        add_numa(words_of(line), std::string_view(line).substr(numa + kNumaNode.size()), line);
+      else if (link_types)
+        add_row(words_of(line));
+    }
+    Graph graph = graph_of(matrix_);
+    if (const Status status = graph.check(); !status.ok()) return import_error(path_, 0, status.message());
+    return graph;
+  }
+
+ private:
+  // GPUs in the order of the longest header; all its words are names.
+  Status find_gpus() {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      std::vector<int> numbers;
+      for (std::string_view word : words_of(lines_[i])) {
+        const std::optional<int> number = gpu_number(word);
+        if (!number || word != fmt::format("GPU{}", *number)) break;
+        numbers.push_back(*number);
+      }
+      if (numbers.size() != words_of(lines_[i]).size() || numbers.size() <= columns_.size()) continue;
+      if (numbers.size() > kMaxMatrixDevices)
+        return import_error(path_, i + 1, fmt::format("names more than {} GPUs", kMaxMatrixDevices));
+      columns_ = std::move(numbers);
+    }
+    if (columns_.empty()) return import_error(path_, 0, "names no GPUs; give the whole text of rocm-smi --showtopo");
+    for (int number : columns_) {
+      if (!position_.emplace(number, static_cast<int>(matrix_.devices.size())).second)
+        return import_error(path_, 0, fmt::format("names GPU{} twice in one line", number));
+      matrix_.devices.emplace_back().name = fmt::format("gpu{}", number);
+    }
+    return {};
+  }
+
+  void add_row(const std::vector<std::string_view>& words) {
+    const std::optional<int> number = words.empty() ? std::nullopt : gpu_number(words.front());
+    if (!number || !position_.contains(*number)) return;
+    const int own = position_.at(*number);
+    for (std::size_t i = 0; i + 1 < words.size() && i < columns_.size(); ++i) {
+      const int other = position_.at(columns_[i]);
+      const std::string_view type = words[i + 1];
+      if (other != own && (type == "XGMI" || type == "PCIE"))
+        matrix_.between.try_emplace(std::minmax(own, other), std::nullopt, 0, type == "XGMI");
+    }
+  }
+
+  // "GPU[3]  : (Topology) Numa Node: 1"
+  void add_numa(const std::vector<std::string_view>& words, std::string_view value, std::string_view line) {
+    if (words.empty() || words_of(value).empty()) return;
+    const std::optional<int> gpu = gpu_number(line.substr(line.find_first_not_of(" \t")));
+    const std::optional<int> numa = number_at(words_of(value).front());
+    if (!gpu || !numa || *numa < 0 || *numa > kMaxNumaNode || !position_.contains(*gpu)) return;
+    matrix_.devices[static_cast<std::size_t>(position_.at(*gpu))].numa = {*numa};
+  }
+
+  const std::string& path_;
+  const std::vector<std::string>& lines_;
+  DeviceMatrix matrix_;
+  std::vector<int> columns_;     // numbers of the GPUs
+  std::map<int, int> position_;  // of a GPU in the devices, by its number
+};
+
+}  // namespace
+
+bool is_rocm_smi(std::string_view text) {
+  for (const std::string& line : plain_lines(text, kHeadBytes))
+    if (line.find("Link Type between two GPUs") != std::string::npos ||
+        (line.starts_with("===") && line.find("ROCm System Management Interface") != std::string::npos))
+      return true;
+  return false;
+}
+
+Result<Graph> read_rocm_smi(const std::string& path, std::string_view text) {
+  WEFT_TRY(check_source_text(path, text));
+  return Reader(path, plain_lines(text)).read();
+}
+
+}  // namespace weft::topology

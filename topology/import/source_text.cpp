@@ -1,0 +1,119 @@
+// The text of an imported file.
+#include "topology/import/source_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "topology/import/import.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 64;
+constexpr char kEscape = '\x1b';
+
+// The bytes of the UTF-8 character at the start of `text`; 0 if there is none. Overlong forms, surrogates and what is
+// beyond U+10FFFF are none (Unicode, table 3-7).
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto follows = [&](std::size_t i) { return byte(i) >= 0x80 && byte(i) <= 0xbf; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    if (!follows(1) || !follows(2) || (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f)) return 0;
+    return 3;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    if (!follows(1) || !follows(2) || !follows(3)) return 0;
+    if ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+// Where an escape sequence that starts at `at` ends: ESC [ parameters letter, or ESC and one character.
+std::size_t after_escape(std::string_view line, std::size_t at) {
+  if (at + 1 >= line.size() || line[at + 1] != '[') return std::min(at + 2, line.size());
+  at += 2;
+  while (at < line.size() && (line[at] < '@' || line[at] > '~')) ++at;
+  return std::min(at + 1, line.size());
+}
+
+}  // namespace
+
+Status import_error(const std::string& path, std::size_t line, std::string_view reason) {
+  return Status(Code::Corrupt, line == 0 ? fmt::format("{}: {}", path, reason)
+                                         : fmt::format("{}:{}: {}", path, line, reason));
+}
+
+std::size_t line_at(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  return 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+}
+
+Status check_source_text(const std::string& path, std::string_view text) {
+  if (text.size() > kMaxImportBytes)
+    return Status(Code::ResourceExhausted, fmt::format("{}: is {} bytes long; more than {} are not read", path,
+                                                       text.size(), kMaxImportBytes));
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\0') return import_error(path, line_at(text, at), "holds a zero byte; it is not text");
+    const std::size_t bytes = character_bytes(text.substr(at));
+    if (bytes == 0) return import_error(path, line_at(text, at), "is not UTF-8; convert it with iconv");
+    at += bytes;
+  }
+  return {};
+}
+
+std::string as_node_name(std::string_view text) {
+  std::string name;
+  for (std::size_t at = 0; at < text.size() && name.size() < kMaxNameBytes;) {
+    const std::size_t bytes = std::max<std::size_t>(character_bytes(text.substr(at)), 1);
+    const bool plain = static_cast<unsigned char>(text[at]) >= ' ' && text[at] != '/' && text[at] != '\x7f';
+    name += plain ? text.substr(at, bytes) : std::string_view("-");
+    at += bytes;
+  }
+  return name.empty() ? "device" : name;
+}
+
+std::string plain_line(std::string_view line) {
+  constexpr std::string_view kNoBreakBlank = "\xc2\xa0";
+  std::string plain;
+  for (std::size_t at = 0; at < line.size();) {
+    if (line[at] == kEscape) {
+      at = after_escape(line, at);
+    } else if (line.substr(at).starts_with(kNoBreakBlank)) {
+      plain += ' ';
+      at += kNoBreakBlank.size();
+    } else {
+      if (line[at] != '\r') plain += line[at];
+      ++at;
+    }
+  }
+  return plain;
+}
+
+std::vector<std::string> plain_lines(std::string_view text, std::size_t most) {
+  text = text.substr(0, most);
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(plain_line(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; (at = line.find_first_not_of(" \t", at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+}  // namespace weft::topology

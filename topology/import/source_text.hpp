@@ -1,0 +1,32 @@
+// The text of an imported file: what is checked before any reader sees it, and how a place in it is told.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/status.hpp"
+
+namespace weft::topology {
+
+// Corrupt with "FILE:LINE: reason"; without the line where it is 0.
+Status import_error(const std::string& path, std::size_t line, std::string_view reason);
+
+// The line, counted from 1, that holds this place of the text.
+std::size_t line_at(std::string_view text, std::size_t offset);
+
+// Refuses what is too long, is not UTF-8 or holds a zero byte.
+Status check_source_text(const std::string& path, std::string_view text);
+
+// "gpu0" as node names are: without '/' and control characters, bounded in length, never empty.
+std::string as_node_name(std::string_view text);
+
+// One line of a report that a terminal printed: without escape sequences and with every kind of blank as ' ' or '\t'.
+std::string plain_line(std::string_view line);
+// The lines of such a report, at most `most` bytes of it.
+std::vector<std::string> plain_lines(std::string_view text, std::size_t most = std::string_view::npos);
+// The words between blanks and tabs.
+std::vector<std::string_view> words_of(std::string_view line);
+
+}  // namespace weft::topology
