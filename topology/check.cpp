@@ -134,13 +134,14 @@ Status check_stated(const Graph& graph) {
   std::set<std::pair<int, int>> seen;
   for (const StatedClass& stated : graph.stated) {
     if (stated.a < 0 || stated.b <= stated.a || stated.b >= count)
-      return broken(fmt::format("a class is stated for {} and {}, which are not two nodes in order", stated.a, stated.b));
+      return broken(
+          fmt::format("a class is stated for {} and {}, which are not two nodes in order", stated.a, stated.b));
     const int host = graph.nodes[static_cast<std::size_t>(stated.a)].host;
     if (host < 0 || host != graph.nodes[static_cast<std::size_t>(stated.b)].host)
       return broken(fmt::format("a class is stated for {} and {}, which are not on one host", stated.a, stated.b));
     if (stated.path_class < PathClass::Pix || stated.path_class > PathClass::Unknown)
-      return broken(fmt::format("{} and {} are stated to be {}; PIX to SYS and UNKNOWN can be stated", stated.a, stated.b,
-                                to_string(stated.path_class)));
+      return broken(fmt::format("{} and {} are stated to be {}; PIX to SYS and UNKNOWN can be stated", stated.a,
+                                stated.b, to_string(stated.path_class)));
     if (!seen.emplace(stated.a, stated.b).second)
       return broken(fmt::format("the class of {} and {} is stated twice", stated.a, stated.b));
   }

@@ -51,8 +51,7 @@ Result<Graph> load(std::string_view path) {
   for (const Importer& importer : kImporters)
     if (importer.recognises(text)) return importer.read(file, text);
   std::string known;
-  for (const Importer& importer : kImporters)
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", importer.format);
+  for (const Importer& importer : kImporters) known += fmt::format("{}{}", known.empty() ? "" : ", ", importer.format);
   return Status(Code::Corrupt, fmt::format("{}: is not a topology file; give {}", file, known));
 }
 

@@ -9,15 +9,6 @@
 #include "topology/rates.hpp"
 
 namespace weft::topology {
-namespace {
-
-// Bridges below one host bridge all count as one step.
-int step_of(PathClass path_class) {
-  return static_cast<int>(path_class == PathClass::Pxb ? PathClass::Pix : path_class);
-}
-
-}  // namespace
-
 int ancestor_of(const Graph& graph, int node, NodeKind kind) {
   while (node >= 0 && graph.nodes[static_cast<std::size_t>(node)].kind != kind)
     node = graph.nodes[static_cast<std::size_t>(node)].parent;
@@ -79,10 +70,10 @@ std::vector<int> Locality::nearest_nics(int gpu) {
   const std::vector<Path> paths = finder_.best_paths(gpu, candidates);
   const int package = ancestor_of(graph_, gpu, NodeKind::Package);
   std::vector<int> nearest;
-  std::tuple<int, bool> best{static_cast<int>(PathClass::None), false};
+  std::tuple<PathClass, bool> best{PathClass::None, false};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const bool far = package >= 0 && ancestor_of(graph_, candidates[i], NodeKind::Package) != package;
-    const std::tuple<int, bool> key{step_of(paths[i].path_class), paths[i].path_class == PathClass::Sys && far};
+    const std::tuple<PathClass, bool> key{paths[i].path_class, paths[i].path_class == PathClass::Sys && far};
     if (paths[i].path_class >= PathClass::Unknown || key > best) continue;
     if (key < best) nearest.clear();
     best = key;

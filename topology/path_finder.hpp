@@ -74,7 +74,7 @@ class PathFinder {
   const Graph& graph_;
   std::vector<int> first_edge_;  // by node, into edges_
   std::vector<Edge> edges_;
-  std::vector<int> numa_count_;             // by node: its NUMA children
+  std::vector<int> numa_count_;  // by node: its NUMA children
   std::map<std::pair<int, int>, PathClass> stated_;
   std::vector<Label> labels_;               // by state
   std::vector<Entry> queue_;                // a heap; the best entry is taken first

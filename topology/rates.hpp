@@ -51,15 +51,15 @@ double socket_gbs(std::string_view vendor, int model);
 // NVLink, each way per link: 1 20, 2 to 4 25, 5 50 (NVIDIA's data sheets of P100, V100, A100, H100, B200). A hop GPU to
 // GPU about 1 us, half of it to the switch. Assumed.
 inline constexpr double kNvLinkLatencyUs = 0.5;
-// One link, by the compute capability of the GPU ("sm", 90 for 9.0); capability 8.6 has narrower links (4 make the 112.5
-// GB/s both ways of NVIDIA's GA102 data sheets). 25 is the answer where it is not known.
+// One link, by the compute capability of the GPU ("sm", 90 for 9.0); capability 8.6 has narrower links (4 make the
+// 112.5 GB/s both ways of NVIDIA's GA102 data sheets). 25 is the answer where it is not known.
 double nvlink_gbs(std::optional<int> sm);
 // How many links make up that bandwidth: of 25 GB/s up to 18, the most of a GPU, else of 20 or 50; 1 where it is no
 // multiple.
 int nvlink_count(double gbs);
 inline constexpr double kXgmiLatencyUs = 0.5;
-// One XGMI link, each way, by the name of the instruction set ("gfx942", or its number "910"): AMD's data sheets of MI200
-// (50), MI300 (64) and MI350 (76.8). Nothing where it is not known; kXgmiUnknownGbs is assumed then.
+// One XGMI link, each way, by the name of the instruction set ("gfx942", or its number "910"): AMD's data sheets of
+// MI200 (50), MI300 (64) and MI350 (76.8). Nothing where it is not known; kXgmiUnknownGbs is assumed then.
 std::optional<double> xgmi_gbs(std::string_view gcn);
 inline constexpr double kXgmiUnknownGbs = 50;
 

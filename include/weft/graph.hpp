@@ -91,21 +91,22 @@ struct Link {
 
 // How near two devices are, in nvidia-smi's words. Order is from near to far.
 enum class PathClass : std::uint8_t {
-  Loc,   // the same node
-  Nvl,   // NVLink, also through NVSwitch; XGMI and C2C count here too
-  Pix,   // at most one PCIe switch
-  Pxb,   // several PCIe switches, no host bridge
-  Phb,   // through a host bridge of one NUMA node
-  Node,  // between host bridges of one NUMA node
-  Sys,   // between packages or NUMA nodes
+  Loc,      // the same node
+  Nvl,      // NVLink, also through NVSwitch; XGMI and C2C count here too
+  Pix,      // at most one PCIe switch
+  Pxb,      // several PCIe switches, no host bridge
+  Phb,      // through a host bridge of one NUMA node
+  Node,     // between host bridges of one NUMA node
+  Sys,      // between packages or NUMA nodes
   Unknown,  // on one host, but the source does not say how near
-  Net,   // between hosts
-  None,  // no path
+  Net,      // between hosts
+  None,     // no path
 };
 std::string_view to_string(PathClass path_class);
 
-// How near two nodes of one host are, as a source states it that does not show the bridges between them (nvidia-smi): Pix
-// to Unknown. It is the class of their path, unless that path is Nvl; bandwidth and latency remain those of the links.
+// How near two nodes of one host are, as a source states it that does not show the bridges between them (nvidia-smi):
+// Pix to Unknown. It is the class of their path, unless that path is Nvl; bandwidth and latency remain those of the
+// links.
 struct StatedClass {
   int a = 0;  // node ids, a < b
   int b = 0;
@@ -142,8 +143,8 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 
   // All invariants: ids are indices, parents exist and are acyclic, links join existing nodes and have bandwidth > 0,
-  // names are unique within a host, each host has one Machine and is connected, classes are stated once for pairs of one
-  // host. The message names the first that fails.
+  // names are unique within a host, each host has one Machine and is connected, classes are stated once for pairs of
+  // one host. The message names the first that fails.
   Status check() const;
 
   int hosts() const;                                     // number of Machine nodes
@@ -181,8 +182,8 @@ Result<Graph> probe(const ProbeOptions& options = {});
 std::string to_json(const Graph& graph);
 Result<Graph> from_json(std::string_view json);
 Result<Graph> from_hwloc_xml(std::string_view path);
-// Recognises the kind of file itself: Weft's JSON, hwloc XML, NCCL or RCCL topology XML, the text of `nvidia-smi topo -m`
-// and of `rocm-smi --showtopo`. What goes wrong is told with file, line where there is one, and reason.
+// Recognises the kind of file itself: Weft's JSON, hwloc XML, NCCL or RCCL topology XML, the text of `nvidia-smi topo
+// -m` and of `rocm-smi --showtopo`. What goes wrong is told with file, line where there is one, and reason.
 Result<Graph> load(std::string_view path);
 
 // Joins machines into a cluster: hosts keep their order, every NIC that can carry the network is joined to one switch.

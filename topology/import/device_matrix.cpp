@@ -73,7 +73,8 @@ class MatrixMachine {
     std::set<int> homes;
     for (int other = 0; other < nic; ++other) {
       const Relation* near = relation(other, nic);
-      if (device(other).kind == NodeKind::Gpu && near != nullptr && near->path_class < PathClass::Sys && near->path_class)
+      if (device(other).kind == NodeKind::Gpu && near != nullptr && near->path_class < PathClass::Sys &&
+          near->path_class)
         homes.insert(home_of(device(other)));
     }
     return homes.size() == 1 ? *homes.begin() : builder_.machine_id();
@@ -88,9 +89,8 @@ class MatrixMachine {
       sum[pair.second] += relation.nvlinks;
       counts.insert(relation.nvlinks);
     }
-    const bool switched = counts.size() == 1 && std::any_of(sum.begin(), sum.end(), [](const auto& gpu) {
-                            return gpu.second > kMostNvLinks;
-                          });
+    const bool switched = counts.size() == 1 && std::any_of(sum.begin(), sum.end(),
+                                                            [](const auto& gpu) { return gpu.second > kMostNvLinks; });
     if (switched) return connect_switch(sum, *counts.begin());
     for (const auto& [pair, relation] : matrix_.between)
       if (relation.nvlinks > 0)

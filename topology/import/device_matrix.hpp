@@ -32,8 +32,8 @@ struct DeviceMatrix {
   std::map<std::pair<int, int>, Relation> between;  // positions in devices, the lower first
 };
 
-// GPUs hang on the NUMA node that is said of them, NICs on that of the GPUs they are nearer to than SYS, else both on the
-// machine. Where the NVLinks of a GPU, summed over pairs, are more than a GPU has, they lead to a switch.
+// GPUs hang on the NUMA node that is said of them, NICs on that of the GPUs they are nearer to than SYS, else both on
+// the machine. Where the NVLinks of a GPU, summed over pairs, are more than a GPU has, they lead to a switch.
 Graph graph_of(const DeviceMatrix& matrix);
 
 }  // namespace weft::topology

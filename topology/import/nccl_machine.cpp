@@ -109,8 +109,8 @@ Status NcclMachine::read_cpu(const pugi::xml_node& cpu) {
     return wrong(cpu, "describes several hosts (host_hash differs); give the file of one host");
   if (!hash.empty()) host_hash_ = hash;
   WEFT_TRY_ASSIGN(const int home, home_of(cpu));
-  const bool holds = !cpu.child("nic").empty() ||
-                     std::any_of(cpu.children("pci").begin(), cpu.children("pci").end(), holds_device);
+  const bool holds =
+      !cpu.child("nic").empty() || std::any_of(cpu.children("pci").begin(), cpu.children("pci").end(), holds_device);
   if (!holds) return {};
   const std::string numa = graph_.nodes[static_cast<std::size_t>(home)].name;
   const int bridge = builder_.host_bridge(home, unique_name("bridge-" + numa));
@@ -132,8 +132,7 @@ Status NcclMachine::read_children(const pugi::xml_node& element, int parent, int
 }
 
 Status NcclMachine::read_pci(const pugi::xml_node& pci, int parent, int home) {
-  if (++devices_ > kMaxImportDevices)
-    return wrong(pci, fmt::format("has more than {} PCI devices", kMaxImportDevices));
+  if (++devices_ > kMaxImportDevices) return wrong(pci, fmt::format("has more than {} PCI devices", kMaxImportDevices));
   Node node = device_node(pci, parent);
   switch (role_of(pci)) {
     case Role::Gpu:
@@ -159,8 +158,7 @@ Status NcclMachine::add_gpu(const pugi::xml_node& pci, Node node, int home) {
   node.name = unique_name(fmt::format("gpu{}", gpus_.size()));
   const std::string bus = node.bus_id;
   const int id = add(std::move(node));
-  if (!bus.empty() && !device_.emplace(bus, id).second)
-    return wrong(pci, fmt::format("there are two GPUs at {}", bus));
+  if (!bus.empty() && !device_.emplace(bus, id).second) return wrong(pci, fmt::format("there are two GPUs at {}", bus));
   gpus_.push_back({id, home, pci.child("gpu")});
   return {};
 }
@@ -192,8 +190,7 @@ Status NcclMachine::read_links(const GpuElement& gpu) {
     const std::string_view name = link.name();
     if (name != "nvlink" && name != "xgmi" && name != "c2c") continue;
     const long long count = nccl::integer(link, "count").value_or(1);
-    if (count < 0 || count > kMaxLinksOfGpu)
-      return wrong(link, fmt::format("count {} is no number of links", count));
+    if (count < 0 || count > kMaxLinksOfGpu) return wrong(link, fmt::format("count {} is no number of links", count));
     if (count == 0) continue;
     const int links = static_cast<int>(count);
     const auto target = device_.find(nccl::bus_id(link.attribute("target").value()));
@@ -212,8 +209,8 @@ Status NcclMachine::read_links(const GpuElement& gpu) {
   return {};
 }
 
-// To a GPU of the file, to a switch (0x0680, also where a virtual machine hides which), or to the CPU of a Power9. A GPU
-// that is not in the file is not in the graph either.
+// To a GPU of the file, to a switch (0x0680, also where a virtual machine hides which), or to the CPU of a Power9. A
+// GPU that is not in the file is not in the graph either.
 void NcclMachine::read_nvlink(const GpuElement& gpu, const pugi::xml_node& link, int count) {
   constexpr long long kSwitchClass = 0x068000;
   constexpr long long kCpuClass = 0x068001;

@@ -14,9 +14,9 @@
 
 namespace weft::topology {
 
-// A <cpu> is a NUMA node; NCCL knows no packages. What hangs on one <cpu> is PHB to NCCL, so each <cpu> gets one implied
-// host bridge. A <pci> with <pci> below is a switch; one that is nothing we know (vendors give bus ids only, NCCL reads
-// the rest from sysfs) is left out.
+// A <cpu> is a NUMA node; NCCL knows no packages. What hangs on one <cpu> is PHB to NCCL, so each <cpu> gets one
+// implied host bridge. A <pci> with <pci> below is a switch; one that is nothing we know (vendors give bus ids only,
+// NCCL reads the rest from sysfs) is left out.
 class NcclMachine {
  public:
   NcclMachine(const std::string& path, std::string_view text) : path_(path), text_(text), builder_(graph_, 0) {}

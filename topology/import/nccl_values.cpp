@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <vector>
 
 namespace weft::topology::nccl {
@@ -91,8 +91,7 @@ std::optional<std::string> cpus_of_mask(std::string_view mask) {
   if (!words) return std::nullopt;
   const int bits = static_cast<int>(words->size()) * kBitsInWord;
   const auto is_set = [&](int cpu) {
-    return cpu < bits &&
-           (((*words)[static_cast<std::size_t>(cpu / kBitsInWord)] >> (cpu % kBitsInWord)) & 1U) != 0;
+    return cpu < bits && (((*words)[static_cast<std::size_t>(cpu / kBitsInWord)] >> (cpu % kBitsInWord)) & 1U) != 0;
   };
   std::string list;
   for (int cpu = 0; cpu < bits; ++cpu) {

@@ -74,8 +74,8 @@ bool is_nccl_xml(std::string_view text) { return first_element(text) == "system"
 Result<Graph> read_nccl_xml(const std::string& path, std::string_view text) {
   WEFT_TRY(check_source_text(path, text));
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed = document.load_buffer(
-      text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
+  const pugi::xml_parse_result parsed =
+      document.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
   if (!parsed)
     return import_error(path, line_at(text, static_cast<std::size_t>(parsed.offset)),
                         fmt::format("is not well-formed XML, or cut: {}", parsed.description()));
@@ -85,8 +85,9 @@ Result<Graph> read_nccl_xml(const std::string& path, std::string_view text) {
   const std::size_t line = line_at(text, static_cast<std::size_t>(system.offset_debug()));
   const std::optional<long long> version = nccl::integer(system, "version");
   if (!system.attribute("version").empty() && (!version || *version < 1 || *version > kMaxVersion))
-    return import_error(path, line, fmt::format("has version \"{}\"; versions 1 and 2 are read",
-                                                as_node_name(system.attribute("version").value())));
+    return import_error(path, line,
+                        fmt::format("has version \"{}\"; versions 1 and 2 are read",
+                                    as_node_name(system.attribute("version").value())));
   if (system.child("cpu").empty()) return import_error(path, line, "has no <cpu> element, so it describes no machine");
   return NcclMachine(path, text).read(system);
 }

@@ -55,12 +55,20 @@ void find_columns(Table& table, const std::vector<std::string>& lines) {
     if (std::optional<smi::Row> row = smi::row_of(line, table.columns)) table.rows.push_back(std::move(*row));
 }
 
+// A row that was cut behind its label reads like a header of one device.
+bool is_row_without_cells(const std::vector<std::string>& columns, const std::vector<Table>& tables) {
+  if (columns.size() != 1 || tables.empty()) return false;
+  const std::vector<std::string>& known = tables.back().columns;
+  return std::find(known.begin(), known.end(), columns.front()) != known.end();
+}
+
 // The tables of the text: each header starts one, rows go to the latest.
 std::vector<Table> tables_of(const std::vector<std::string>& lines) {
   std::vector<Table> tables;
   std::vector<std::string> headerless;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (std::vector<std::string> columns = smi::columns_of(lines[i]); !columns.empty()) {
+    if (std::vector<std::string> columns = smi::columns_of(lines[i]);
+        !columns.empty() && !is_row_without_cells(columns, tables)) {
       Table table{i + 1, std::move(columns), {}, true, lines[i].find("NUMA Affinity") != std::string::npos};
       tables.push_back(std::move(table));
       continue;
@@ -108,8 +116,8 @@ class MatrixOfTable {
   DeviceMatrix read() {
     // Where rows of GPUs are missing the text was cut, perhaps within the numbers of its last line.
     const auto gpus = std::count_if(table_.columns.begin(), table_.columns.end(), is_gpu);
-    const auto rows = std::count_if(table_.rows.begin(), table_.rows.end(),
-                                    [](const smi::Row& row) { return is_gpu(row.label); });
+    const auto rows =
+        std::count_if(table_.rows.begin(), table_.rows.end(), [](const smi::Row& row) { return is_gpu(row.label); });
     for (const smi::Row& row : table_.rows) {
       const auto own = position_.find(row.label);
       if (own == position_.end()) continue;
@@ -159,6 +167,7 @@ bool is_nvidia_smi(std::string_view text) { return !tables_of(plain_lines(text, 
 
 Result<Graph> read_nvidia_smi(const std::string& path, std::string_view text) {
   WEFT_TRY(check_source_text(path, text));
+  WEFT_TRY(check_report_lines(path, text));
   const std::vector<std::string> lines = plain_lines(text);
   const std::vector<Table> tables = tables_of(lines);
   if (tables.empty()) return import_error(path, 0, "holds no matrix of nvidia-smi topo");

@@ -1,5 +1,5 @@
-// `rocm-smi --showtopo`: sections with a matrix each, then the NUMA nodes line by line. Weights and hops say nothing that a
-// graph could hold; the type of the links and the NUMA nodes do.
+// `rocm-smi --showtopo`: sections with a matrix each, then the NUMA nodes line by line. Weights and hops say nothing
+// that a graph could hold; the type of the links and the NUMA nodes do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,7 +123,9 @@ bool is_rocm_smi(std::string_view text) {
 
 Result<Graph> read_rocm_smi(const std::string& path, std::string_view text) {
   WEFT_TRY(check_source_text(path, text));
-  return Reader(path, plain_lines(text)).read();
+  WEFT_TRY(check_report_lines(path, text));
+  const std::vector<std::string> lines = plain_lines(text);
+  return Reader(path, lines).read();
 }
 
 }  // namespace weft::topology

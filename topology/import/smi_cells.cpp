@@ -5,12 +5,14 @@
 #include <charconv>
 #include <utility>
 
+#include "topology/import/device_matrix.hpp"
 #include "topology/import/source_text.hpp"
 
 namespace weft::topology::smi {
 namespace {
 
 constexpr int kMaxNvLinks = 64;
+constexpr std::size_t kMaxAffinities = 8;  // columns that stand behind the cells
 
 struct ClassWord {
   std::string_view word;
@@ -18,9 +20,18 @@ struct ClassWord {
 };
 // Drivers before 396 say SOC for SYS. The status words of -p2p say whether, not how near.
 constexpr ClassWord kClassWords[] = {
-    {"NODE", PathClass::Node}, {"PIX", PathClass::Pix}, {"PXB", PathClass::Pxb}, {"PHB", PathClass::Phb},
-    {"SYS", PathClass::Sys},   {"SOC", PathClass::Sys}, {"OK", {}},              {"CNS", {}},
-    {"GNS", {}},               {"TNS", {}},             {"NS", {}},              {"DR", {}},
+    {"NODE", PathClass::Node},
+    {"PIX", PathClass::Pix},
+    {"PXB", PathClass::Pxb},
+    {"PHB", PathClass::Phb},
+    {"SYS", PathClass::Sys},
+    {"SOC", PathClass::Sys},
+    {"OK", {}},
+    {"CNS", {}},
+    {"GNS", {}},
+    {"TNS", {}},
+    {"NS", {}},
+    {"DR", {}},
 };
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -91,6 +102,10 @@ std::vector<std::string_view> fields_of(std::string_view text) {
   }
 }
 
+void add_affinity(Row& row, std::string_view word) {
+  if (row.affinities.size() < kMaxAffinities) row.affinities.emplace_back(word);
+}
+
 // Adds the cells at the start of a field; the rest is affinity. False if the field does not start with a cell.
 bool take_field(std::string_view field, Row& row) {
   const std::vector<std::string_view> words = words_of(field);
@@ -100,12 +115,12 @@ bool take_field(std::string_view field, Row& row) {
     if (!parts) break;
     row.cells.insert(row.cells.end(), parts->cells.begin(), parts->cells.end());
     if (parts->rest.empty()) continue;
-    row.affinities.emplace_back(parts->rest);
+    add_affinity(row, parts->rest);
     ++used;
     break;
   }
   if (used == 0) return false;
-  for (; used < words.size(); ++used) row.affinities.emplace_back(words[used]);
+  for (; used < words.size(); ++used) add_affinity(row, words[used]);
   return true;
 }
 
@@ -121,10 +136,8 @@ Row by_tabs(std::string_view text, std::size_t columns) {
       row.cells.push_back(kNoCell);
       continue;
     }
-    if (words.size() < 2)
-      row.affinities.emplace_back(words.empty() ? std::string_view() : words.front());
-    else
-      row.affinities.insert(row.affinities.end(), words.begin(), words.end());
+    if (words.empty()) add_affinity(row, {});
+    for (std::string_view word : words) add_affinity(row, word);
   }
   return row;
 }
@@ -133,7 +146,7 @@ Row by_tabs(std::string_view text, std::size_t columns) {
 Row by_words(std::string_view text) {
   Row row;
   if (!take_field(text, row))
-    for (std::string_view word : words_of(text)) row.affinities.emplace_back(word);
+    for (std::string_view word : words_of(text)) add_affinity(row, word);
   return row;
 }
 
@@ -196,7 +209,11 @@ void add_unglued(std::string_view word, std::vector<std::string_view>& words) {
 
 std::vector<Cell> take_cells(std::string_view& word) {
   std::vector<Cell> cells;
-  while (const std::optional<Cell> cell = take_cell(word)) cells.push_back(*cell);
+  while (cells.size() <= kMaxMatrixDevices) {
+    const std::optional<Cell> cell = take_cell(word);
+    if (!cell) break;
+    cells.push_back(*cell);
+  }
   return cells;
 }
 
@@ -225,6 +242,7 @@ std::vector<std::string> columns_of(std::string_view line) {
     if (word.find_first_of(":,;=()") != std::string_view::npos) return {};
     if (std::find(columns.begin(), columns.end(), word) != columns.end()) return {};
     columns.emplace_back(word);
+    if (columns.size() > kMaxMatrixDevices) break;  // refused by their number
   }
   return columns;
 }

@@ -27,7 +27,7 @@ std::vector<std::string> columns_of(std::string_view line);
 
 struct Row {
   std::string label;
-  std::vector<Cell> cells;             // as many as there are columns, where these are known
+  std::vector<Cell> cells;              // as many as there are columns, where these are known
   std::vector<std::string> affinities;  // what stands behind the cells, field by field
 };
 // One row below that header; no columns: there was no header. Nothing if the line is no row.

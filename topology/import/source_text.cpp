@@ -12,6 +12,8 @@ namespace weft::topology {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMaxLines = std::size_t{1} << 16;
+constexpr std::size_t kMaxLineBytes = std::size_t{1} << 16;
 constexpr char kEscape = '\x1b';
 
 // The bytes of the UTF-8 character at the start of `text`; 0 if there is none. Overlong forms, surrogates and what is
@@ -45,8 +47,8 @@ std::size_t after_escape(std::string_view line, std::size_t at) {
 }  // namespace
 
 Status import_error(const std::string& path, std::size_t line, std::string_view reason) {
-  return Status(Code::Corrupt, line == 0 ? fmt::format("{}: {}", path, reason)
-                                         : fmt::format("{}:{}: {}", path, line, reason));
+  return Status(Code::Corrupt,
+                line == 0 ? fmt::format("{}: {}", path, reason) : fmt::format("{}:{}: {}", path, line, reason));
 }
 
 std::size_t line_at(std::string_view text, std::size_t offset) {
@@ -56,13 +58,26 @@ std::size_t line_at(std::string_view text, std::size_t offset) {
 
 Status check_source_text(const std::string& path, std::string_view text) {
   if (text.size() > kMaxImportBytes)
-    return Status(Code::ResourceExhausted, fmt::format("{}: is {} bytes long; more than {} are not read", path,
-                                                       text.size(), kMaxImportBytes));
+    return Status(Code::ResourceExhausted,
+                  fmt::format("{}: is {} bytes long; more than {} are not read", path, text.size(), kMaxImportBytes));
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == '\0') return import_error(path, line_at(text, at), "holds a zero byte; it is not text");
     const std::size_t bytes = character_bytes(text.substr(at));
     if (bytes == 0) return import_error(path, line_at(text, at), "is not UTF-8; convert it with iconv");
     at += bytes;
+  }
+  return {};
+}
+
+Status check_report_lines(const std::string& path, std::string_view text) {
+  std::size_t line = 0;
+  while (!text.empty()) {
+    const std::size_t bytes = std::min(text.find('\n'), text.size());
+    if (++line > kMaxLines) return import_error(path, line, fmt::format("has more than {} lines", kMaxLines));
+    if (bytes > kMaxLineBytes)
+      return import_error(path, line,
+                          fmt::format("a line of {} bytes; more than {} are not read", bytes, kMaxLineBytes));
+    text.remove_prefix(std::min(bytes + 1, text.size()));
   }
   return {};
 }

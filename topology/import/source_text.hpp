@@ -19,6 +19,9 @@ std::size_t line_at(std::string_view text, std::size_t offset);
 // Refuses what is too long, is not UTF-8 or holds a zero byte.
 Status check_source_text(const std::string& path, std::string_view text);
 
+// Refuses what no terminal printed for a machine: too many lines, or one that is too long.
+Status check_report_lines(const std::string& path, std::string_view text);
+
 // "gpu0" as node names are: without '/' and control characters, bounded in length, never empty.
 std::string as_node_name(std::string_view text);
 

@@ -12,7 +12,7 @@ struct Far {
   std::vector<int> gpus;
 };
 
-// Fabric NICs to which all GPUs are far, and GPUs to which all of them are far.
+// Fabric NICs to which all GPUs are far, and GPUs to which all of them are far. What is not known is not called far.
 Far far_devices(Locality& locality, int host) {
   Far far;
   std::vector<int> nics;
@@ -23,7 +23,7 @@ Far far_devices(Locality& locality, int host) {
     bool any = false;
     const std::vector<Path> paths = locality.finder().best_paths(gpu, nics);
     for (std::size_t i = 0; i < nics.size(); ++i)
-      if (paths[i].path_class < PathClass::Sys) near[i] = any = true;
+      if (paths[i].path_class < PathClass::Sys || paths[i].path_class == PathClass::Unknown) near[i] = any = true;
     if (!any) far.gpus.push_back(gpu);
   }
   for (std::size_t i = 0; i < nics.size(); ++i)

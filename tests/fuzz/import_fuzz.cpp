@@ -1,0 +1,57 @@
+// Fuzz target: any bytes as the text of another program. Either they are refused with one line, or they are a sound
+// graph that reads back equal from JSON and has a path between all its devices.
+//
+// With libFuzzer: clang++ -std=c++20 -fsanitize=fuzzer,address -Iinclude -I. tests/fuzz/import_fuzz.cpp <libweft
+// sources>. Without it, topology.import_fuzz_test runs seeds and seeded mutations through it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "topology/import/import.hpp"
+#include "weft/graph.hpp"
+
+namespace {
+
+using weft::Result;
+using weft::topology::Graph;
+using weft::topology::NodeKind;
+
+// A property that does not hold ends the process: that is what fuzzers look for.
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void use(const Graph& graph) {
+  constexpr std::size_t kMaxNodes = 64;  // keeps one input cheap
+  require(graph.check().ok());
+  const auto again = weft::topology::from_json(to_json(graph));
+  require(again.has_value() && *again == graph);
+  if (graph.nodes.size() > kMaxNodes) return;
+  std::vector<int> devices = graph.ids(NodeKind::Gpu);
+  for (int nic : graph.ids(NodeKind::Nic)) devices.push_back(nic);
+  if (devices.empty()) return;
+  for (const auto& path : graph.best_paths(devices.front(), devices))
+    require(path.from == path.to || path.bandwidth_gbs > 0);
+  const auto pair = merge({graph, graph});
+  require(pair.has_value() && pair->check().ok());
+}
+
+void expect_sound(const Result<Graph>& graph) {
+  if (graph) return use(*graph);
+  const std::string message(graph.error().message());
+  require(message.starts_with("fuzz") && message.find('\n') == std::string::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  using namespace weft::topology;
+  const std::string_view text(reinterpret_cast<const char*>(data), bytes);
+  const std::string path = "fuzz";
+  if (is_nccl_xml(text)) expect_sound(read_nccl_xml(path, text));
+  if (is_rocm_smi(text)) expect_sound(read_rocm_smi(path, text));
+  if (is_nvidia_smi(text)) expect_sound(read_nvidia_smi(path, text));
+  return 0;
+}

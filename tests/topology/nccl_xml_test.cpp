@@ -1,0 +1,155 @@
+// NCCL and RCCL topology XML: what the files say is in the graph, what they do not say is unknown, and what is wrong
+// with them is told with file and line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/topology/support/recorded_tree.hpp"
+#include "topology/locality.hpp"
+#include "weft/graph.hpp"
+
+namespace weft::topology {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Graph machine(const std::string& file) {
+  Result<Graph> graph = load("tests/topology/data/" + file);
+  EXPECT_TRUE(graph) << graph.status().to_string();
+  return graph ? std::move(graph).value() : Graph();
+}
+
+const Node& node(const Graph& graph, std::string_view name) {
+  return graph.nodes.at(static_cast<std::size_t>(graph.find(name).value()));
+}
+
+PathClass path_class(const Graph& graph, std::string_view from, std::string_view to) {
+  return graph.best_path(graph.find(from).value(), graph.find(to).value()).path_class;
+}
+
+// What load() says of a file with that text; the name of its folder is cut off.
+std::string refusal(std::string_view text) {
+  test::RecordedTree folder;
+  folder.write("/topo.xml", text);
+  const Result<Graph> graph = load(folder.root() + "/topo.xml");
+  if (graph) return "accepted";
+  const std::string message(graph.error().message());
+  EXPECT_THAT(message, StartsWith(folder.root() + "/"));
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  return message.substr(folder.root().size() + 1);
+}
+
+TEST(NcclXml, a_cpu_element_is_a_numa_node_and_packages_are_unknown) {
+  const Graph graph = machine("nccl-two-cpus.xml");
+  EXPECT_TRUE(graph.check().ok());
+  EXPECT_TRUE(graph.ids(NodeKind::Package).empty());
+  EXPECT_EQ(node(graph, "numa0").cpus, "0-7,32-47");
+  EXPECT_EQ(node(graph, "numa1").cpus, "8-31,48-63");
+  EXPECT_EQ(graph.nodes[0].cores, std::nullopt);
+  EXPECT_EQ(*from_json(to_json(graph)), graph);
+}
+
+TEST(NcclXml, devices_have_ids_and_links_as_far_as_the_file_says) {
+  const Graph graph = machine("nccl-two-cpus.xml");
+  EXPECT_EQ(node(graph, "gpu0").bus_id, "0000:11:00.0");
+  EXPECT_EQ(node(graph, "gpu0").device, "10de:2330");
+  EXPECT_EQ(node(graph, "gpu0").pci.gts, 32);
+  EXPECT_EQ(node(graph, "gpu0").pci.width, 16);
+  EXPECT_EQ(node(graph, "gpu1").pci, PciLink());  // "Unknown speed", width 255
+  EXPECT_EQ(node(graph, "gpu2").bus_id, "0000:1f:00.0");
+  EXPECT_EQ(Locality(graph).pci_link_gbs(graph.find("gpu1").value()), std::nullopt);
+  EXPECT_EQ(graph.ids(NodeKind::PciSwitch).size(), 2u);  // 0000:a1:00.0 has nothing below
+}
+
+TEST(NcclXml, a_nic_function_with_two_ports_is_one_nic) {
+  const Graph graph = machine("nccl-two-cpus.xml");
+  const Node& nic = node(graph, "mlx5_0");
+  EXPECT_THAT(nic.names, ElementsAre("mlx5_0", "mlx5_1"));
+  EXPECT_EQ(nic.network_gbs, 50);
+  EXPECT_TRUE(nic.fabric);
+  EXPECT_EQ(node(graph, "nic0").bus_id, "0000:a0:00.0");
+  EXPECT_EQ(graph.ids(NodeKind::Nic).size(), 2u);
+}
+
+TEST(NcclXml, classes_follow_the_tree) {
+  const Graph graph = machine("nccl-two-cpus.xml");
+  EXPECT_EQ(path_class(graph, "gpu0", "mlx5_0"), PathClass::Pix);
+  EXPECT_EQ(path_class(graph, "gpu1", "mlx5_0"), PathClass::Pxb);
+  EXPECT_EQ(path_class(graph, "gpu2", "mlx5_0"), PathClass::Phb);
+  EXPECT_EQ(path_class(graph, "gpu0", "nic0"), PathClass::Sys);
+}
+
+TEST(NcclXml, nvlinks_to_switches_are_summed) {
+  const Graph graph = machine("nccl-two-cpus.xml");
+  const int fabric = graph.find("nvswitch0").value();
+  int links = 0;
+  for (const Link& link : graph.links)
+    if (link.b == fabric) links += 1, EXPECT_EQ(link.count, 18), EXPECT_EQ(link.bandwidth_gbs, 450);
+  EXPECT_EQ(links, 2);
+  EXPECT_EQ(path_class(graph, "gpu0", "gpu1"), PathClass::Nvl);
+}
+
+TEST(NcclXml, rccl_has_version_2_xgmi_and_nics_outside_pcie) {
+  const Graph graph = machine("rccl-xgmi.xml");
+  const auto xgmi = std::find_if(graph.links.begin(), graph.links.end(),
+                                 [](const Link& link) { return link.kind == LinkKind::Xgmi; });
+  ASSERT_NE(xgmi, graph.links.end());
+  EXPECT_EQ(xgmi->count, 2);  // both ends list it; the third GPU is not in the file
+  EXPECT_EQ(xgmi->bandwidth_gbs, 100);
+  EXPECT_EQ(node(graph, "bond0").bus_id, "");
+  EXPECT_EQ(node(graph, "bond0").network_gbs, 0.125);
+  EXPECT_FALSE(node(graph, "bond0").fabric);
+  EXPECT_EQ(path_class(graph, "gpu0", "bond0"), PathClass::Phb);
+  EXPECT_EQ(path_class(graph, "gpu1", "bond0"), PathClass::Sys);
+  EXPECT_TRUE(Locality(graph).numa_nodes_of(graph.find("gpu1").value()).empty());  // numaid -1
+}
+
+TEST(NcclXml, bus_ids_alone_tell_no_devices) {
+  const Graph graph = machine("nccl-bus-ids-only.xml");
+  EXPECT_EQ(graph.ids(NodeKind::Numa).size(), 1u);
+  EXPECT_EQ(graph.nodes.size(), 2u);
+}
+
+TEST(NcclXml, what_is_cut_or_not_well_formed_is_refused_with_its_line) {
+  EXPECT_THAT(refusal("<system version=\"1\">\n  <cpu numaid=\"0\">\n    <pci busid=\"0000:01"),
+              StartsWith("topo.xml:3: "));
+  EXPECT_THAT(refusal("<system version=\"1\">\n<cpu numaid=\"0\"></pci>\n</system>"), StartsWith("topo.xml:2: "));
+  EXPECT_THAT(refusal("<system version=\"1\">"), HasSubstr("is not well-formed XML, or cut"));
+}
+
+TEST(NcclXml, what_could_grow_or_hurt_is_refused) {
+  EXPECT_THAT(refusal("<!DOCTYPE s [<!ENTITY a \"aa\"><!ENTITY b \"&a;&a;\">]>\n<system version=\"1\"><cpu/></system>"),
+              HasSubstr("topo.xml:1: has a document type"));
+  std::string deep = "<system version=\"1\">\n<cpu numaid=\"0\">";
+  for (int i = 0; i < 100'000; ++i) deep += "<pci busid=\"0000:01:00.0\">";
+  for (int i = 0; i < 100'000; ++i) deep += "</pci>";
+  EXPECT_THAT(refusal(deep + "</cpu></system>"), HasSubstr("topo.xml:2: elements are nested more than 64 deep"));
+  EXPECT_THAT(refusal("<system version=\"1\"><cpu/></system>" + std::string(std::size_t{8} << 20, ' ')),
+              HasSubstr("more than 8388608 are not read"));
+  EXPECT_THAT(refusal("<system version=\"1\">\n<!-- \xff -->\n</system>"), HasSubstr("topo.xml:2: is not UTF-8"));
+  EXPECT_THAT(refusal(std::string_view("<system version=\"1\">\n\n\0</system>", 32)),
+              HasSubstr("topo.xml:3: holds a zero byte"));
+}
+
+TEST(NcclXml, values_that_make_no_sense_are_refused_with_their_line) {
+  const auto with = [](std::string_view cpu) {
+    return refusal("<system version=\"1\">\n" + std::string(cpu) + "\n</system>");
+  };
+  EXPECT_THAT(refusal("<system version=\"3\"><cpu/></system>"), HasSubstr("version \"3\"; versions 1 and 2 are read"));
+  EXPECT_THAT(with(""), HasSubstr("has no <cpu> element"));
+  EXPECT_EQ(with("<cpu numaid=\"zero\"/>"), "topo.xml:2: numaid \"zero\" is no NUMA node");
+  EXPECT_EQ(with("<cpu numaid=\"0\" affinity=\"f,g\"/>"), "topo.xml:2: affinity \"f,g\" is no CPU mask");
+  EXPECT_THAT(with("<cpu numaid=\"0\" host_hash=\"1\"/>\n<cpu numaid=\"0\" host_hash=\"2\"/>"),
+              HasSubstr("topo.xml:3: describes several hosts"));
+  const std::string gpu = "<pci busid=\"0000:01:00.0\"><gpu dev=\"0\"/></pci>\n";
+  EXPECT_EQ(with("<cpu numaid=\"0\">" + gpu + gpu + "</cpu>"), "topo.xml:3: there are two GPUs at 0000:01:00.0");
+  EXPECT_THAT(with("<cpu><pci busid=\"0000:01:00.0\"><gpu><nvlink target=\"\" count=\"-1\"/></gpu></pci></cpu>"),
+              HasSubstr("count -1 is no number of links"));
+}
+
+}  // namespace
+}  // namespace weft::topology
