@@ -15,6 +15,16 @@ int ancestor_of(const Graph& graph, int node, NodeKind kind) {
   return node;
 }
 
+Totals totals_of(const Graph& graph) {
+  Totals totals;
+  for (const Node& node : graph.nodes) {
+    if (node.kind != NodeKind::Machine) continue;
+    if (node.cores) totals.cores = totals.cores.value_or(0) + *node.cores;
+    if (!node.cpus.empty()) totals.cpus = totals.cpus.value_or(0) + count_cpus(node.cpus);
+  }
+  return totals;
+}
+
 Locality::Locality(const Graph& graph) : graph_(graph), finder_(graph), uplink_(graph.nodes.size(), -1) {
   hosts_.resize(static_cast<std::size_t>(graph.hosts()));
   for (const Node& node : graph.nodes) {

@@ -14,6 +14,13 @@ namespace weft::topology {
 // The nearest ancestor of that kind, the node itself included; -1 if there is none.
 int ancestor_of(const Graph& graph, int node, NodeKind kind);
 
+// Of the machines that tell; nothing where none does.
+struct Totals {
+  std::optional<long long> cores;
+  std::optional<std::size_t> cpus;
+};
+Totals totals_of(const Graph& graph);
+
 // Looks the graph over once, then answers in the size of one host. The graph must outlive it.
 class Locality {
  public:

@@ -34,7 +34,7 @@ void use(const Graph& graph) {
   if (devices.empty()) return;
   for (const auto& path : graph.best_paths(devices.front(), devices))
     require(path.from == path.to || path.bandwidth_gbs > 0);
-  const auto pair = merge({graph, graph});
+  const auto pair = weft::topology::merge({graph, graph});
   require(pair.has_value() && pair->check().ok());
 }
 

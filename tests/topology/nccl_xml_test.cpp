@@ -87,8 +87,12 @@ TEST(NcclXml, nvlinks_to_switches_are_summed) {
   const Graph graph = machine("nccl-two-cpus.xml");
   const int fabric = graph.find("nvswitch0").value();
   int links = 0;
-  for (const Link& link : graph.links)
-    if (link.b == fabric) links += 1, EXPECT_EQ(link.count, 18), EXPECT_EQ(link.bandwidth_gbs, 450);
+  for (const Link& link : graph.links) {
+    if (link.b != fabric) continue;
+    ++links;
+    EXPECT_EQ(link.count, 18);
+    EXPECT_EQ(link.bandwidth_gbs, 450);
+  }
   EXPECT_EQ(links, 2);
   EXPECT_EQ(path_class(graph, "gpu0", "gpu1"), PathClass::Nvl);
 }

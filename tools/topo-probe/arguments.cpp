@@ -21,7 +21,10 @@ constexpr const char* kFooter =
 
 void describe(CLI::App& app, Arguments& arguments) {
   auto* model = app.add_option("--model", arguments.model, "a machine by name or line, instead of this one");
-  auto* from = app.add_option("--from", arguments.from, "a topology file: hwloc XML, or JSON that this program wrote");
+  auto* from =
+      app.add_option("--from", arguments.from,
+                     "a topology file: hwloc XML, NCCL or RCCL topology XML, the text of nvidia-smi topo -m or "
+                     "rocm-smi --showtopo, or JSON that this program wrote");
   auto* root = app.add_option("--root", arguments.root, "a recorded tree that holds sys/ and proc/");
   model->excludes(from)->excludes(root);
   from->excludes(root);

@@ -4,7 +4,6 @@
 
 #include "base/json_writer.hpp"
 #include "report.hpp"
-#include "topology/cpu_set.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -222,13 +221,7 @@ void write_rings(JsonWriter& json, const Report& report) {
 
 std::string report_json(Report& report) {
   const Graph& graph = report.graph;
-  std::optional<long long> cores;  // of the machines that tell
-  std::optional<std::size_t> pus;
-  for (const Node& node : graph.nodes) {
-    if (node.kind != NodeKind::Machine) continue;
-    if (node.cores) cores = cores.value_or(0) + *node.cores;
-    if (!node.cpus.empty()) pus = pus.value_or(0) + topology::count_cpus(node.cpus);
-  }
+  const topology::Totals totals = topology::totals_of(graph);
   JsonWriter json;
   json.begin_object(Layout::Lines);
   json.member("schema", 1);
@@ -236,8 +229,8 @@ std::string report_json(Report& report) {
   json.member("hosts", graph.hosts());
   json.member("fingerprint", fingerprint(graph));
   write_cpu_parts(json, "packages", graph, NodeKind::Package);
-  json.member("cores", cores);
-  json.member("pus", pus);
+  json.member("cores", totals.cores);
+  json.member("pus", totals.cpus);
   write_cpu_parts(json, "numa_nodes", graph, NodeKind::Numa);
   write_cpu_parts(json, "core_groups", graph, NodeKind::CoreGroup);
   write_devices(json, "gpus", report, NodeKind::Gpu);

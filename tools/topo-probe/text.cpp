@@ -9,7 +9,6 @@
 
 #include "base/plural.hpp"
 #include "report.hpp"
-#include "topology/cpu_set.hpp"
 #include "topology/rates.hpp"
 
 namespace weft::topo_probe {
@@ -66,7 +65,11 @@ std::string describe(const Node& node, const topology::Locality& locality) {
   if (node.cores) add(base::plural(*node.cores, "core"));
   const bool has_cpus =
       node.kind == NodeKind::Package || node.kind == NodeKind::Numa || node.kind == NodeKind::CoreGroup;
-  if (has_cpus) add(node.cpus.empty() ? "no cpus" : "cpus " + node.cpus);
+  // A part without CPUs has only memory, if it is known at all which CPUs there are.
+  const int machine = topology::ancestor_of(locality.graph(), node.id, NodeKind::Machine);
+  const bool knows_cpus = machine >= 0 && !locality.node(machine).cpus.empty();
+  if (has_cpus && !node.cpus.empty()) add("cpus " + node.cpus);
+  if (has_cpus && node.cpus.empty() && knows_cpus) add("no cpus");
   if (node.kind == NodeKind::Nic) add(nic_words(node));
   const std::string pci = pci_words(node.pci);
   const std::optional<double> gbs = locality.pci_link_gbs(node.id);
@@ -155,13 +158,13 @@ std::string network_text(const Graph& graph) {
 
 std::string summary_text(const Graph& graph) {
   const auto count = [&](NodeKind kind, std::string_view one) { return base::plural(graph.ids(kind).size(), one); };
-  long long cores = 0;
-  std::size_t cpus = 0;
-  for (const Node& node : graph.nodes)
-    if (node.kind == NodeKind::Machine) cores += node.cores.value_or(0), cpus += topology::count_cpus(node.cpus);
+  const auto known = [](const std::optional<long long>& number, std::string_view one) {
+    return number ? base::plural(*number, one) : fmt::format("unknown {}s", one);
+  };
+  const topology::Totals totals = topology::totals_of(graph);
   return fmt::format("{}: {}, {}, {}, {}, {}, {}, {}\nfingerprint {}\n\n", graph.name, count(NodeKind::Machine, "host"),
                      count(NodeKind::Package, "package"), count(NodeKind::Numa, "NUMA node"),
-                     base::plural(cores, "core"), base::plural(cpus, "cpu"), count(NodeKind::Gpu, "GPU"),
+                     known(totals.cores, "core"), known(totals.cpus, "cpu"), count(NodeKind::Gpu, "GPU"),
                      count(NodeKind::Nic, "NIC"), fingerprint(graph));
 }
 
@@ -180,9 +183,11 @@ std::string one_matrix(const Report& report, const Matrix& matrix, std::string_v
     text += fmt::format("\n{:<{}}", name(matrix.rows[r]), width);
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
       const std::string& word = matrix.classes[r][c];
-      text += fmt::format(
-          "{:<{}}", word == "X" || word == "NONE" ? word : fmt::format("{} {:.4g}", word, matrix.bandwidth_gbs[r][c]),
-          width);
+      text += fmt::format("{:<{}}",
+                          word == "X" || word == "NONE" || word == kUnknownClass
+                              ? word
+                              : fmt::format("{} {:.4g}", word, matrix.bandwidth_gbs[r][c]),
+                          width);
     }
   }
   return text + "\n";

@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kSource = "nccl";
 constexpr int kInfiniBand = 0x0207;
 constexpr int kMaxLinksOfGpu = 1024;
+constexpr std::size_t kMaxNets = 256;  // of one NIC; as many names as JSON reads back
 constexpr int kMaxNumaId = 1 << 16;
 
 enum class Role { Gpu, Nic, Switch, Unknown };
@@ -167,7 +168,7 @@ Status NcclMachine::add_nic(const pugi::xml_node& nic, Node node) {
   node.kind = NodeKind::Nic;
   double mbits = 0;
   for (const pugi::xml_node& net : nic.children("net")) {
-    if (node.names.size() == kMaxImportDevices) return wrong(net, "too many <net> elements");
+    if (node.names.size() == kMaxNets) return wrong(net, fmt::format("a <nic> with more than {} <net>", kMaxNets));
     if (const std::string_view name = net.attribute("name").value(); !name.empty())
       node.names.push_back(as_node_name(name));
     node.fabric = node.fabric || has_guid(net);

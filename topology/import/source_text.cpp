@@ -85,8 +85,10 @@ Status check_report_lines(const std::string& path, std::string_view text) {
 std::string as_node_name(std::string_view text) {
   std::string name;
   for (std::size_t at = 0; at < text.size() && name.size() < kMaxNameBytes;) {
-    const std::size_t bytes = std::max<std::size_t>(character_bytes(text.substr(at)), 1);
-    const bool plain = static_cast<unsigned char>(text[at]) >= ' ' && text[at] != '/' && text[at] != '\x7f';
+    const std::size_t character = character_bytes(text.substr(at));  // 0: a character reference made no character
+    const std::size_t bytes = std::max<std::size_t>(character, 1);
+    const bool plain =
+        character > 0 && static_cast<unsigned char>(text[at]) >= ' ' && text[at] != '/' && text[at] != '\x7f';
     name += plain ? text.substr(at, bytes) : std::string_view("-");
     at += bytes;
   }
