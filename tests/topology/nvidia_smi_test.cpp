@@ -142,9 +142,16 @@ TEST(NvidiaSmi, a_cut_text_is_read_as_far_as_it_goes) {
   Locality locality(graph);
   EXPECT_THAT(locality.nearest_nics(id(graph, "gpu1")), IsEmpty());
   // Its last line may be cut within a number.
-  const Graph shorter = read(text.substr(0, text.find("0\nGPU2") - 2));
+  const Graph shorter = read(text.substr(0, text.find("0\nGPU2") - 3));
   EXPECT_EQ(node(shorter, "gpu0").cpus, "0-3");
   EXPECT_EQ(node(shorter, "gpu1").cpus, "");
+}
+
+TEST(NvidiaSmi, the_last_cell_of_a_cut_row_may_be_cut_too) {
+  const Graph graph = read("GPU0 GPU1 GPU2 GPU3\nGPU0 X NV4 NV1");  // of "NV18", perhaps
+  EXPECT_EQ(between(graph, "gpu0", "gpu1"), "NV4");
+  EXPECT_EQ(between(graph, "gpu0", "gpu2"), "UNKNOWN");
+  EXPECT_EQ(between(read("GPU0 GPU1 GPU2 GPU3\nGPU0 X PIX SY"), "gpu0", "gpu1"), "PIX");
 }
 
 TEST(NvidiaSmi, a_cell_that_is_lost_without_trace_makes_no_other_one_wrong) {

@@ -14,12 +14,14 @@
 namespace weft::topology {
 namespace {
 
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // within which the first element begins
 constexpr int kMaxDepth = 64;
 constexpr int kMaxVersion = 2;  // RCCL's; NCCL writes 1
 
 // What stands before the first element: blanks, comments, the XML declaration and a document type.
 std::string_view first_element(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  text = text.substr(0, kHeadBytes);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   for (;;) {
     const std::size_t at = text.find_first_not_of(" \t\r\n");
@@ -27,13 +29,11 @@ std::string_view first_element(std::string_view text) {
     text.remove_prefix(at);
     const bool comment = text.starts_with("<!--");
     if (!comment && !text.starts_with("<!") && !text.starts_with("<?")) break;
+    std::size_t end = text.find(comment ? "-->" : ">");
     // An internal subset holds '>' of its own; it ends with "]>".
-    const std::string_view close = text.starts_with("<!DOCTYPE") && text.find('[') < text.find('>') ? "]" : ">";
-    const std::string_view end = comment ? std::string_view("-->") : close;
-    const std::size_t found = text.find(end);
-    if (found == std::string_view::npos) return {};
-    text.remove_prefix(found + end.size());
-    if (end == "]") text.remove_prefix(std::min(text.find('>'), text.size() - 1) + (text.empty() ? 0 : 1));
+    if (text.starts_with("<!DOCTYPE") && text.find('[') < end) end = text.find('>', text.find(']'));
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + (comment ? 3 : 1));
   }
   return text.substr(1, text.find_first_of(" \t\r\n/>", 1) - 1);
 }

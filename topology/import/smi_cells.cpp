@@ -165,7 +165,9 @@ void align(Row& row, std::size_t own, std::size_t columns) {
   const std::ptrdiff_t self = self_at - found.begin();
   const auto mine = static_cast<std::ptrdiff_t>(own);
   const auto all = static_cast<std::ptrdiff_t>(columns);
-  const bool cut = row.affinities.empty();
+  // A cut row ends in its cells, perhaps within the last one: "SY", or "NV1" of "NV18".
+  const bool cut = std::none_of(row.affinities.begin(), row.affinities.end(),
+                                [](const std::string& word) { return word.empty() || is_affinity(word); });
   if (self == end) {  // cut before its X
     if (cut && end <= mine) std::copy(found.begin(), found.end(), row.cells.begin());
     return;
@@ -174,8 +176,9 @@ void align(Row& row, std::size_t own, std::size_t columns) {
   row.cells[own].self = true;
   const std::ptrdiff_t behind = end - self - 1;
   const bool complete = behind == all - mine - 1;
-  if (complete || (cut && self == mine && behind < all - mine))
-    std::copy(found.begin() + self + 1, found.end(), row.cells.begin() + mine + 1);
+  if (!complete && !(cut && self == mine && behind < all - mine)) return;
+  std::copy(found.begin() + self + 1, found.end(), row.cells.begin() + mine + 1);
+  if (!complete && behind > 0) row.cells[static_cast<std::size_t>(mine + behind)].nvlinks = 0;
 }
 
 // A list of CPUs may have blanks behind its commas.
