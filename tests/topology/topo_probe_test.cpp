@@ -138,6 +138,26 @@ TEST_F(TopoProbe, reads_hwloc_xml_and_recorded_trees) {
   EXPECT_THAT(tree.out, HasSubstr("2 packages, 2 NUMA nodes, 4 cores"));
 }
 
+TEST_F(TopoProbe, what_a_source_does_not_say_is_null) {
+  const Outcome outcome = run("--from tests/topology/data/nvidia-smi-3gpu-2nic.txt --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json report = json::parse(outcome.out);
+  EXPECT_EQ(report["cores"], nullptr);
+  EXPECT_EQ(report["pus"], nullptr);
+  EXPECT_EQ(report["gpus"][0]["bus_id"], nullptr);
+  EXPECT_EQ(report["gpus"][0]["pcie"]["gbs"], nullptr);
+  EXPECT_EQ(report["matrix"]["gpu_gpu"][0], json::array({"X", "NV4", "SYS"}));
+  EXPECT_EQ(report["matrix"]["gpu_gpu_pcie"][0], json::array({"X", nullptr, "SYS"}));
+  EXPECT_EQ(report["matrix"]["gpu_nic"][1], json::array({"PXB", "SYS"}));
+  EXPECT_EQ(report["nearest_nics"], json::parse("[[0], [0], [1]]"));
+  EXPECT_THAT(run("--from tests/topology/data/nvidia-smi-3gpu-2nic.txt").out, HasSubstr("unknown cores, unknown cpus"));
+}
+
+TEST_F(TopoProbe, a_cut_import_is_one_line_with_file_and_line) {
+  scratch_.write("/cut.xml", "<system version=\"1\">\n<cpu numaid=\"0\">\n");
+  expect_one_line(run("--from " + path("cut.xml") + " --json"), "cut.xml:3: is not well-formed XML, or cut");
+}
+
 TEST_F(TopoProbe, fail_on_decides_the_exit_status) {
   const std::string far = "--model 'packages:2 gpu:4 nic:1 ndr'";  // two GPUs without a near NIC: a warning
   EXPECT_EQ(run(far).exit_code, 0);
