@@ -154,7 +154,7 @@ TEST_F(TopoProbe, what_a_source_does_not_say_is_null) {
 }
 
 TEST_F(TopoProbe, a_cut_import_is_one_line_with_file_and_line) {
-  scratch_.write("/cut.xml", "<system version=\"1\">\n<cpu numaid=\"0\">\n");
+  scratch_.write("/cut.xml", "<system version=\"1\">\n<cpu numaid=\"0\">\n<pci");
   expect_one_line(run("--from " + path("cut.xml") + " --json"), "cut.xml:3: is not well-formed XML, or cut");
 }
 
