@@ -72,9 +72,9 @@ class MatrixMachine {
   int home_of_nic(int nic) const {
     std::set<int> homes;
     for (int other = 0; other < nic; ++other) {
+      if (device(other).kind != NodeKind::Gpu) continue;
       const Relation* near = relation(other, nic);
-      if (device(other).kind == NodeKind::Gpu && near != nullptr && near->path_class < PathClass::Sys &&
-          near->path_class)
+      if (near != nullptr && near->path_class && *near->path_class < PathClass::Sys)
         homes.insert(home_of(device(other)));
     }
     return homes.size() == 1 ? *homes.begin() : builder_.machine_id();

@@ -24,13 +24,13 @@ class NcclMachine {
   Result<Graph> read(const pugi::xml_node& system);
 
  private:
-  // Links of one kind that leave a GPU, as its element lists them.
+  // A GPU that is in the graph, and the element that lists its links; empty where the file has none.
   struct GpuElement {
     int node;
     int home;
     pugi::xml_node element;
   };
-  using Counts = std::map<std::pair<int, int>, int>;
+  using Counts = std::map<std::pair<int, int>, int>;  // (from, to) -> links
 
   Status wrong(const pugi::xml_node& at, std::string_view reason) const;
   Status read_cpu(const pugi::xml_node& cpu);
