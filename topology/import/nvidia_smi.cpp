@@ -152,7 +152,9 @@ class MatrixOfTable {
 
   void add_affinity(int own, const std::vector<std::string>& affinities) {
     DeviceMatrix::Device& device = matrix_.devices[static_cast<std::size_t>(own)];
-    if (!affinities.empty() && !parse_cpu_list(affinities[0]).empty()) device.cpus = affinities[0];
+    // A list that ends in a comma was cut.
+    const bool whole = !affinities.empty() && !affinities[0].ends_with(',');
+    if (whole && !parse_cpu_list(affinities[0]).empty()) device.cpus = affinities[0];
     if (affinities.size() > 1 && table_.numa_titled) device.numa = numa_of(affinities[1]);
   }
 
