@@ -1,10 +1,11 @@
 // Reads a graph from JSON, strictly: what schema 1 does not say is refused with its place, never skipped. Input may
 // come from anywhere, so size and nesting are bounded and nothing in it is trusted before check().
+#include "topology/json_read.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/json_reader.hpp"
 #include "topology/limits.hpp"
 #include "topology/names.hpp"
 #include "weft/graph.hpp"
@@ -78,6 +79,8 @@ Status read_stated(const JsonValue& value, StatedClass& stated) {
   return object.finish();
 }
 
+}  // namespace
+
 Result<Graph> read_graph(const JsonValue& document) {
   Graph graph;
   int schema = 0;
@@ -100,8 +103,6 @@ Result<Graph> read_graph(const JsonValue& document) {
   if (const Status status = graph.check(); !status.ok()) return Status(Code::Corrupt, std::string(status.message()));
   return graph;
 }
-
-}  // namespace
 
 Result<Graph> from_json(std::string_view text) {
   WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse("topology JSON", text));

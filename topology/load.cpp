@@ -1,5 +1,5 @@
-// load(): finds out what kind of file it is by its first lines. An importer is a row of the table; the first that
-// recognises the text reads it.
+// load_survey(): finds out what kind of file it is by its first lines. An importer is a row of the table; the first
+// that recognises the text reads it.
 #include <fmt/format.h>
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "topology/import/import.hpp"
 #include "topology/limits.hpp"
 #include "topology/read_file.hpp"
-#include "weft/graph.hpp"
+#include "topology/survey.hpp"
 
 namespace weft::topology {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 struct Importer {
   std::string_view format;
   bool (*recognises)(std::string_view text);
-  Result<Graph> (*read)(const std::string& path, std::string_view text);
+  Result<Survey> (*read)(const std::string& path, std::string_view text);
 };
 
 bool starts_with_brace(std::string_view text) {
@@ -27,32 +27,49 @@ bool has_topology_element(std::string_view text) {
   return text.substr(0, 4096).find("<topology") != std::string_view::npos;
 }
 
-Result<Graph> read_json(const std::string& path, std::string_view text) {
-  Result<Graph> graph = from_json(text);
-  if (!graph) return std::move(graph).error().with_context(path);
-  return graph;
+Result<Survey> read_json(const std::string& path, std::string_view text) {
+  Result<Survey> survey = survey_from_json(text);
+  if (!survey) return std::move(survey).error().with_context(path);
+  return survey;
 }
 
 Result<Graph> read_hwloc(const std::string& path, std::string_view) { return from_hwloc_xml(path); }
 
+// For sources that tell a graph and nothing else.
+template <Result<Graph> (*read)(const std::string& path, std::string_view text)>
+Result<Survey> graph_only(const std::string& path, std::string_view text) {
+  Survey survey;
+  WEFT_TRY_ASSIGN(survey.graph, read(path, text));
+  return survey;
+}
+
 constexpr Importer kImporters[] = {
     {"Weft JSON", starts_with_brace, read_json},
-    {"NCCL or RCCL topology XML", is_nccl_xml, read_nccl_xml},
-    {"hwloc XML", has_topology_element, read_hwloc},
-    {"the text of rocm-smi --showtopo", is_rocm_smi, read_rocm_smi},
-    {"of nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi},
+    {"NCCL or RCCL topology XML", is_nccl_xml, graph_only<read_nccl_xml>},
+    {"hwloc XML", has_topology_element, graph_only<read_hwloc>},
+    {"the text of rocm-smi --showtopo", is_rocm_smi, graph_only<read_rocm_smi>},
+    {"of nvidia-smi topo -m", is_nvidia_smi, graph_only<read_nvidia_smi>},
 };
 
 }  // namespace
 
-Result<Graph> load(std::string_view path) {
+Result<Survey> load_survey(std::string_view path) {
   const std::string file(path);
   WEFT_TRY_ASSIGN(const std::string text, read_file(file, kMaxFileBytes));
-  for (const Importer& importer : kImporters)
-    if (importer.recognises(text)) return importer.read(file, text);
+  for (const Importer& importer : kImporters) {
+    if (!importer.recognises(text)) continue;
+    WEFT_TRY_ASSIGN(Survey survey, importer.read(file, text));
+    if (survey.source.empty()) survey.source = importer.format;
+    return survey;
+  }
   std::string known;
   for (const Importer& importer : kImporters) known += fmt::format("{}{}", known.empty() ? "" : ", ", importer.format);
   return Status(Code::Corrupt, fmt::format("{}: is not a topology file; give {}", file, known));
+}
+
+Result<Graph> load(std::string_view path) {
+  WEFT_TRY_ASSIGN(Survey survey, load_survey(path));
+  return std::move(survey.graph);
 }
 
 }  // namespace weft::topology

@@ -17,9 +17,26 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<std::string> subjects(const Graph& graph, std::string_view rule, const System& system = {}) {
+std::vector<Finding> audit_of(const Graph& graph, const HostFacts& facts = {}) {
+  Survey survey;
+  survey.graph = graph;
+  survey.hosts = {facts};
+  return audit(survey);
+}
+
+// A process with these limits.
+HostFacts limits(std::optional<std::uint64_t> memlock_bytes, std::optional<bool> may_lock_all,
+                 std::optional<std::uint64_t> shm_bytes) {
+  HostFacts facts;
+  facts.process.memlock_bytes = memlock_bytes;
+  facts.process.may_lock_all = may_lock_all;
+  facts.container.shm_bytes = shm_bytes;
+  return facts;
+}
+
+std::vector<std::string> subjects(const Graph& graph, std::string_view rule, const HostFacts& facts = {}) {
   std::vector<std::string> found;
-  for (const Finding& finding : audit(graph, system))
+  for (const Finding& finding : audit_of(graph, facts))
     if (finding.id == rule) found.push_back(finding.subject);
   return found;
 }
@@ -48,8 +65,8 @@ Graph with_ports() {
 }
 
 TEST(Audit, healthy_machines_have_no_findings) {
-  for (std::string_view name : model_names()) EXPECT_THAT(audit(*model(name), {}), IsEmpty()) << name;
-  EXPECT_THAT(audit(with_ports(), {}), IsEmpty());
+  for (std::string_view name : model_names()) EXPECT_THAT(audit_of(*model(name)), IsEmpty()) << name;
+  EXPECT_THAT(audit_of(with_ports()), IsEmpty());
 }
 
 TEST(Audit, rules_have_unique_ids_and_say_what_to_do) {
@@ -64,7 +81,7 @@ TEST(Audit, rules_have_unique_ids_and_say_what_to_do) {
 TEST(Audit, severe_findings_come_first) {
   Graph graph = with_ports();
   node_of(graph, "nic0").pci.width = 8;
-  const std::vector<Finding> findings = audit(graph, {std::uint64_t{65536}, false, std::uint64_t{64} << 20});
+  const std::vector<Finding> findings = audit_of(graph, limits(std::uint64_t{65536}, false, std::uint64_t{64} << 20));
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_EQ(findings[0].id, "memlock-limit-low");
   EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(),
@@ -75,7 +92,7 @@ TEST(PcieLinkDowngraded, fires_on_fewer_lanes_than_both_ends_have) {
   Graph graph = with_ports();
   node_of(graph, "nic0").pci.width = 8;
   EXPECT_THAT(subjects(graph, "pcie-link-downgraded"), ElementsAre("nic0"));
-  EXPECT_THAT(audit(graph, {})[0].evidence, HasSubstr("runs with 8 lanes"));
+  EXPECT_THAT(audit_of(graph)[0].evidence, HasSubstr("runs with 8 lanes"));
   node_of(graph, "gpu0").pci.width = 4;
   EXPECT_EQ(subjects(graph, "pcie-link-downgraded").size(), 2u);
 }
@@ -149,25 +166,28 @@ TEST(NumaNodeUnknown, fires_on_devices_of_the_machine_alone) {
 TEST(MemlockLimitLow, fires_only_with_rdma_and_without_the_capability) {
   const Graph rdma = *model("nic:1 ndr");
   const std::uint64_t low = 8 << 20;
-  EXPECT_EQ(subjects(rdma, "memlock-limit-low", {low, false, {}}).size(), 1u);
-  EXPECT_EQ(subjects(rdma, "memlock-limit-low", {low, {}, {}}).size(), 1u);
-  EXPECT_THAT(subjects(rdma, "memlock-limit-low", {low, true, {}}), IsEmpty());
-  EXPECT_THAT(subjects(rdma, "memlock-limit-low", {std::numeric_limits<std::uint64_t>::max(), false, {}}), IsEmpty());
+  EXPECT_EQ(subjects(rdma, "memlock-limit-low", limits(low, false, {})).size(), 1u);
+  EXPECT_EQ(subjects(rdma, "memlock-limit-low", limits(low, {}, {})).size(), 1u);
+  EXPECT_THAT(subjects(rdma, "memlock-limit-low", limits(low, true, {})), IsEmpty());
+  EXPECT_THAT(subjects(rdma, "memlock-limit-low", limits(std::numeric_limits<std::uint64_t>::max(), false, {})),
+              IsEmpty());
   EXPECT_THAT(subjects(rdma, "memlock-limit-low", {}), IsEmpty());
-  EXPECT_THAT(subjects(*model("nic:1 eth:10"), "memlock-limit-low", {low, false, {}}), IsEmpty());
+  EXPECT_THAT(subjects(*model("nic:1 eth:10"), "memlock-limit-low", limits(low, false, {})), IsEmpty());
 }
 
 TEST(ShmSmall, fires_on_a_containers_default) {
   const Graph graph = *model("cores:1");
-  EXPECT_THAT(subjects(graph, "shm-small", {{}, {}, std::uint64_t{64} << 20}), ElementsAre("/dev/shm"));
-  EXPECT_THAT(subjects(graph, "shm-small", {{}, {}, std::uint64_t{8} << 30}), IsEmpty());
+  EXPECT_THAT(subjects(graph, "shm-small", limits({}, {}, std::uint64_t{64} << 20)), ElementsAre("/dev/shm"));
+  EXPECT_THAT(subjects(graph, "shm-small", limits({}, {}, std::uint64_t{8} << 30)), IsEmpty());
   EXPECT_THAT(subjects(graph, "shm-small", {}), IsEmpty());
 }
 
-TEST(System, this_process_has_limits) {
-  const System system = read_system();
-  EXPECT_TRUE(system.memlock_bytes);
-  EXPECT_TRUE(system.may_lock_all);
+TEST(Facts, this_process_has_limits) {
+  const Result<Survey> here = survey();
+  ASSERT_TRUE(here.has_value());
+  EXPECT_TRUE(here->facts(0).process.memlock_bytes.has_value());
+  EXPECT_TRUE(here->facts(0).process.may_lock_all.has_value());
+  EXPECT_TRUE(here->facts(0).container.shm_bytes.has_value());
 }
 
 }  // namespace

@@ -240,9 +240,7 @@ std::string report_json(Report& report) {
   write_nearest(json, report);
   write_findings(json, report);
   if (report.rings) write_rings(json, report);
-  // The graph as the library writes it, so that the report can be read back.
-  json.key("graph");
-  json.raw(to_json(graph));
+  write_survey(json, report.survey);
   json.end_object();
   return std::move(json).text();
 }

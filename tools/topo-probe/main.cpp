@@ -8,17 +8,20 @@
 #include "arguments.hpp"
 #include "base/output.hpp"
 #include "report.hpp"
-#include "weft/graph.hpp"
+#include "topology/survey.hpp"
 
 namespace weft::topo_probe {
 namespace {
 
 constexpr int kFound = 1;
 
-Result<topology::Graph> graph_of(const Arguments& arguments) {
-  if (arguments.model) return topology::model(*arguments.model);
-  if (arguments.from) return topology::load(*arguments.from);
-  return topology::probe(topology::ProbeOptions{arguments.root.value_or("/")});
+Result<topology::Survey> survey_of(const Arguments& arguments) {
+  if (arguments.from) return topology::load_survey(*arguments.from);
+  if (!arguments.model) return topology::survey(topology::ProbeOptions{arguments.root.value_or("/")});
+  topology::Survey survey;
+  WEFT_TRY_ASSIGN(survey.graph, topology::model(*arguments.model));
+  survey.source = "model";
+  return survey;
 }
 
 std::string models_text() {
@@ -52,11 +55,10 @@ Result<int> run(const Arguments& arguments) {
     WEFT_TRY(write(arguments, models_text()));
     return base::kFine;
   }
-  WEFT_TRY_ASSIGN(const topology::Graph graph, graph_of(arguments));
-  const bool live = !arguments.model && !arguments.from && arguments.root.value_or("/") == "/";
-  const topology::audit::System system = live ? topology::audit::read_system() : topology::audit::System();
+  WEFT_TRY_ASSIGN(const topology::Survey survey, survey_of(arguments));
+  const topology::Graph& graph = survey.graph;
   topology::Locality locality(graph);
-  Report report{graph, locality, topology::audit::audit(graph, system), make_matrices(graph), {}};
+  Report report{survey, graph, locality, topology::audit::audit(survey), make_matrices(graph), {}};
   if (arguments.rings) {
     WEFT_TRY_ASSIGN(report.rings, make_rings(graph, arguments.ranks));
   }

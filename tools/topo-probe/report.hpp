@@ -8,7 +8,7 @@
 
 #include "topology/audit/audit.hpp"
 #include "topology/locality.hpp"
-#include "weft/graph.hpp"
+#include "topology/survey.hpp"
 
 namespace weft::topo_probe {
 
@@ -39,7 +39,8 @@ struct Rings {
 };
 
 struct Report {
-  const topology::Graph& graph;
+  const topology::Survey& survey;
+  const topology::Graph& graph;  // the survey's
   topology::Locality& locality;
   std::vector<topology::audit::Finding> findings;
   std::optional<Matrices> matrices;  // nothing where there are too many devices

@@ -25,10 +25,10 @@ void Report::add(const Rule& rule, std::string subject, std::string evidence) {
   findings_.push_back({rule.id, rule.severity, std::move(subject), std::move(evidence), std::string(rule.fix)});
 }
 
-std::vector<Finding> audit(const Graph& graph, const System& system) {
+std::vector<Finding> audit(const Survey& survey) {
   Report report;
-  Locality locality(graph);
-  const Input input{graph, locality, system};
+  Locality locality(survey.graph);
+  const Input input{survey, survey.graph, locality};
   for (const Rule* rule : rules()) rule->check(*rule, input, report);
   std::vector<Finding> findings = report.take();
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "topology/locality.hpp"
-#include "weft/graph.hpp"
+#include "topology/survey.hpp"
 
 namespace weft::topology::audit {
 
@@ -28,18 +28,13 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-// What a process may do here; nothing in it is known for a machine that was read from a file.
-struct System {
-  std::optional<std::uint64_t> memlock_bytes;  // RLIMIT_MEMLOCK; the largest number: unlimited
-  std::optional<bool> may_lock_all;            // CAP_IPC_LOCK lifts that limit
-  std::optional<std::uint64_t> shm_bytes;      // size of /dev/shm
-};
-System read_system();
-
 struct Input {
-  const Graph& graph;
+  const Survey& survey;
+  const Graph& graph;  // the survey's
   Locality& locality;  // of that graph
-  const System& system;
+
+  int hosts() const { return locality.hosts(); }
+  const HostFacts& facts(int host) const { return survey.facts(host); }
 };
 
 // Collects findings; what the rule says once for all (id, severity, fix) is filled in.
@@ -65,6 +60,6 @@ struct Rule {
 std::span<const Rule* const> rules();
 
 // All rules over the machine, the most severe findings first, then by rule and subject.
-std::vector<Finding> audit(const Graph& graph, const System& system);
+std::vector<Finding> audit(const Survey& survey);
 
 }  // namespace weft::topology::audit

@@ -9,15 +9,16 @@ namespace {
 constexpr std::uint64_t kEnough = std::uint64_t{1} << 30;
 
 void check(const Rule& self, const Input& input, Report& report) {
-  if (!input.system.memlock_bytes || *input.system.memlock_bytes >= kEnough ||
-      input.system.may_lock_all.value_or(false))
-    return;
-  for (const Node& node : input.graph.nodes) {
-    if (node.kind != NodeKind::Nic || !node.fabric) continue;
-    report.add(self, "this process",
-               fmt::format("may lock {} KiB, and {} is an RDMA device", *input.system.memlock_bytes / 1024,
-                           input.locality.describe(node.id)));
-    return;
+  for (int host = 0; host < input.hosts(); ++host) {
+    const ProcessFacts& process = input.facts(host).process;
+    if (!process.memlock_bytes || *process.memlock_bytes >= kEnough || process.may_lock_all.value_or(false)) continue;
+    for (int nic : input.locality.nics(host)) {
+      if (!input.locality.node(nic).fabric) continue;
+      report.add(self, "this process",
+                 fmt::format("may lock {} KiB, and {} is an RDMA device", *process.memlock_bytes / 1024,
+                             input.locality.describe(nic)));
+      break;
+    }
   }
 }
 

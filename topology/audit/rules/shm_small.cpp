@@ -10,8 +10,10 @@ namespace {
 constexpr std::uint64_t kEnough = std::uint64_t{1} << 30;
 
 void check(const Rule& self, const Input& input, Report& report) {
-  if (input.system.shm_bytes && *input.system.shm_bytes < kEnough)
-    report.add(self, "/dev/shm", fmt::format("holds {} MiB", *input.system.shm_bytes >> 20));
+  for (int host = 0; host < input.hosts(); ++host) {
+    const std::optional<std::uint64_t>& bytes = input.facts(host).container.shm_bytes;
+    if (bytes && *bytes < kEnough) report.add(self, "/dev/shm", fmt::format("holds {} MiB", *bytes >> 20));
+  }
 }
 
 }  // namespace

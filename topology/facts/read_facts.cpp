@@ -1,14 +1,15 @@
-// read_system(): limits of this process and sizes of this system.
+// Reads the facts of a host: limits of this process and sizes of this system.
+#include "topology/facts/read_facts.hpp"
+
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
 #include <charconv>
-#include <limits>
+#include <utility>
 
-#include "topology/audit/audit.hpp"
 #include "topology/read_file.hpp"
 
-namespace weft::topology::audit {
+namespace weft::topology {
 namespace {
 
 constexpr int kIpcLock = 14;  // CAP_IPC_LOCK
@@ -28,15 +29,18 @@ std::optional<bool> may_lock_all() {
 
 }  // namespace
 
-System read_system() {
-  System system;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
-    system.memlock_bytes = limit.rlim_cur == RLIM_INFINITY ? std::numeric_limits<std::uint64_t>::max() : limit.rlim_cur;
-  system.may_lock_all = may_lock_all();
-  struct statvfs shm {};
-  if (::statvfs("/dev/shm", &shm) == 0) system.shm_bytes = static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize;
-  return system;
+void read_facts(const std::string& root, Survey& survey) {
+  HostFacts facts;
+  if (root == "/") {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+      facts.process.memlock_bytes = limit.rlim_cur == RLIM_INFINITY ? kUnlimited : limit.rlim_cur;
+    facts.process.may_lock_all = may_lock_all();
+    struct statvfs shm {};
+    if (::statvfs("/dev/shm", &shm) == 0)
+      facts.container.shm_bytes = static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize;
+  }
+  survey.hosts = {std::move(facts)};
 }
 
-}  // namespace weft::topology::audit
+}  // namespace weft::topology
