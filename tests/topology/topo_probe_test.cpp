@@ -121,6 +121,20 @@ TEST_F(TopoProbe, matrix_and_rings_are_all_that_is_shown_or_join_the_json) {
   expect_one_line(run(machine + "--ranks 4"), "--ranks requires --rings");
 }
 
+TEST_F(TopoProbe, audit_shows_the_findings_alone) {
+  const std::string far = "--model 'packages:2 gpu:4 nic:1 ndr' ";
+  EXPECT_THAT(run(far + "--audit").out, testing::StartsWith("findings\n  warning gpu-far-from-nic: gpu0"));
+  EXPECT_THAT(run("--model dgx-h100 --audit").out, testing::MatchesRegex("no findings \\([0-9]+ rules\\)\n"));
+  EXPECT_EQ(run(far + "--matrix --audit").out, run(far + "--matrix").out + run(far + "--audit").out);
+}
+
+TEST_F(TopoProbe, a_format_is_named_once) {
+  EXPECT_EQ(run("--model dgx-h100 --format json").out, run("--model dgx-h100 --json").out);
+  EXPECT_EQ(run("--model dgx-h100 --format text").out, run("--model dgx-h100").out);
+  expect_one_line(run("--format yaml"), "yaml");
+  expect_one_line(run("--format text --json"), "--format excludes --json");
+}
+
 TEST_F(TopoProbe, like_hosts_are_shown_once) {
   const Outcome outcome = run("--model 'dgx-h100 hosts:64'");
   EXPECT_THAT(outcome.out, HasSubstr("and 63 hosts like it"));

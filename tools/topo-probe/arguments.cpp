@@ -4,22 +4,27 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "base/command_line.hpp"
+#include "formats.hpp"
 #include "weft/version.hpp"
 
 namespace weft::topo_probe {
 namespace {
 
 constexpr const char* kFooter =
-    "Without --matrix and --rings everything is shown, but the rings. With one of them only that is shown, with both "
-    "the\n"
-    "matrix, then the rings. --json always holds everything, and with --rings the rings too.\n"
+    "Without --matrix, --rings and --audit everything is shown, but the rings. With some of them only these are shown, "
+    "in that\n"
+    "order. They concern text; JSON and HTML always hold everything, and with --rings the rings too.\n"
     "Exit status: 0 whatever it finds, 1 if a finding is as severe as --fail-on, 2 for bad input or usage, or output "
-    "that\n"
-    "cannot be written.";
+    "that cannot be written.";
 
-void describe(CLI::App& app, Arguments& arguments) {
+// Each group of options is one function, so that --help shows them together.
+
+void describe_source(CLI::App& app, Arguments& arguments) {
+  app.option_defaults()->group("Source");
   auto* model = app.add_option("--model", arguments.model, "a machine by name or line, instead of this one");
   auto* from =
       app.add_option("--from", arguments.from,
@@ -28,16 +33,36 @@ void describe(CLI::App& app, Arguments& arguments) {
   auto* root = app.add_option("--root", arguments.root, "a recorded tree that holds sys/ and proc/");
   model->excludes(from)->excludes(root);
   from->excludes(root);
-  app.add_flag("--json", arguments.json, "JSON instead of text");
+  app.add_flag("--list-models", arguments.list_models, "names for --model");
+}
+
+void describe_output(CLI::App& app, Arguments& arguments) {
+  app.option_defaults()->group("Output");
+  std::vector<std::string> names;
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  auto* format = app.add_option("--format", arguments.format, "the form of the report")->check(CLI::IsMember(names));
+  app.add_flag_callback(
+         "--json", [&arguments] { arguments.format = "json"; }, "short for --format json")
+      ->excludes(format);
+  app.add_option("--output", arguments.output, "write there, whole or not at all");
   app.add_flag("--matrix", arguments.matrix, "how GPUs and NICs reach each other");
   auto* rings = app.add_flag("--rings", arguments.rings, "the rings and trees that Weft would use");
   app.add_option("--ranks", arguments.ranks, "ranks for --rings; without it one for each GPU or core group")
       ->check(CLI::Range(1, 1 << 20))
       ->needs(rings);
-  app.add_option("--output", arguments.output, "write there, whole or not at all");
+}
+
+void describe_audit(CLI::App& app, Arguments& arguments) {
+  app.option_defaults()->group("Audit");
+  app.add_flag("--audit", arguments.audit, "the findings alone");
   app.add_option("--fail-on", arguments.fail_on, "exit with 1 if a finding is at least this severe")
       ->check(CLI::IsMember({"info", "warning", "error"}));
-  app.add_flag("--list-models", arguments.list_models, "names for --model");
+}
+
+void describe(CLI::App& app, Arguments& arguments) {
+  describe_source(app, arguments);
+  describe_output(app, arguments);
+  describe_audit(app, arguments);
   base::refuse_empty_values(app);
 }
 

@@ -9,16 +9,22 @@
 namespace weft::topo_probe {
 
 struct Arguments {
+  // Where the machine comes from; without any: this one.
   std::optional<std::string> model;
   std::optional<std::string> from;
-  std::optional<std::string> root;  // without: "/"
+  std::optional<std::string> root;
+
+  // What is written, and how.
+  std::string format = "text";  // a name of the table of formats
   std::optional<std::string> output;
-  std::optional<std::string> fail_on;  // a severity
-  int ranks = 0;                       // 0: one for each GPU or core group
-  bool json = false;
   bool matrix = false;
   bool rings = false;
+  bool audit = false;
+  int ranks = 0;  // 0: one for each GPU or core group
   bool list_models = false;
+
+  // How the audit judges.
+  std::optional<std::string> fail_on;  // a severity
 };
 
 using Parsed = base::ParsedCommandLine<Arguments>;

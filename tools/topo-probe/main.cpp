@@ -7,6 +7,7 @@
 
 #include "arguments.hpp"
 #include "base/output.hpp"
+#include "formats.hpp"
 #include "report.hpp"
 #include "topology/survey.hpp"
 
@@ -27,15 +28,6 @@ Result<topology::Survey> survey_of(const Arguments& arguments) {
 std::string models_text() {
   std::string text;
   for (std::string_view name : topology::model_names()) text.append(name).append("\n");
-  return text;
-}
-
-std::string text_of(const Arguments& arguments, Report& report) {
-  if (arguments.json) return report_json(report);
-  if (!arguments.matrix && !arguments.rings) return report_text(report);
-  std::string text;
-  if (arguments.matrix) text += matrix_text(report);
-  if (arguments.rings) text += rings_text(report);
   return text;
 }
 
@@ -62,7 +54,8 @@ Result<int> run(const Arguments& arguments) {
   if (arguments.rings) {
     WEFT_TRY_ASSIGN(report.rings, make_rings(graph, arguments.ranks));
   }
-  WEFT_TRY(write(arguments, text_of(arguments, report)));
+  WEFT_TRY_ASSIGN(const std::string text, format_named(arguments.format).write(report, arguments));
+  WEFT_TRY(write(arguments, text));
   return reaches(report, arguments.fail_on) ? kFound : base::kFine;
 }
 

@@ -54,6 +54,7 @@ Result<Rings> make_rings(const topology::Graph& graph, int ranks);
 std::string report_text(Report& report);
 std::string matrix_text(const Report& report);
 std::string rings_text(Report& report);
+std::string findings_text(const Report& report);
 std::string report_json(Report& report);
 
 }  // namespace weft::topo_probe

@@ -193,15 +193,6 @@ std::string one_matrix(const Report& report, const Matrix& matrix, std::string_v
   return text + "\n";
 }
 
-std::string findings_text(const Report& report) {
-  if (report.findings.empty()) return fmt::format("\nno findings ({} rules)\n", topology::audit::rules().size());
-  std::string text = "\nfindings\n";
-  for (const topology::audit::Finding& finding : report.findings)
-    text += fmt::format("  {} {}: {} {}\n    {}\n", to_string(finding.severity), finding.id, finding.subject,
-                        finding.evidence, finding.fix);
-  return text;
-}
-
 }  // namespace
 
 std::string matrix_text(const Report& report) {
@@ -213,7 +204,7 @@ std::string matrix_text(const Report& report) {
 
 std::string report_text(Report& report) {
   return summary_text(report.graph) + hosts_text(report) + network_text(report.graph) +
-         (report.matrices ? matrix_text(report) : "") + findings_text(report);
+         (report.matrices ? matrix_text(report) : "") + "\n" + findings_text(report);
 }
 
 }  // namespace weft::topo_probe

@@ -1,0 +1,51 @@
+// The table of formats, and that of views.
+#include "formats.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+
+namespace weft::topo_probe {
+namespace {
+
+Result<std::string> write_text(Report& report, const Arguments& arguments) {
+  std::string text;
+  bool any = false;
+  for (const View& view : views()) {
+    if (!view.wanted(arguments)) continue;
+    any = true;
+    WEFT_TRY_ASSIGN(const std::string part, view.text(report, arguments));
+    text += part;
+  }
+  return any ? text : report_text(report);
+}
+
+constexpr Format kFormats[] = {
+    {"text", "for people", write_text},
+    {"json", "for programs, and to be read back with --from",
+     [](Report& report, const Arguments&) -> Result<std::string> { return report_json(report); }},
+};
+
+constexpr View kViews[] = {
+    {[](const Arguments& arguments) { return arguments.matrix; },
+     [](Report& report, const Arguments&) -> Result<std::string> { return matrix_text(report); }},
+    {[](const Arguments& arguments) { return arguments.rings; },
+     [](Report& report, const Arguments&) -> Result<std::string> { return rings_text(report); }},
+    {[](const Arguments& arguments) { return arguments.audit; },
+     [](Report& report, const Arguments&) -> Result<std::string> { return findings_text(report); }},
+};
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+const Format& format_named(std::string_view name) {
+  const auto found =
+      std::find_if(formats().begin(), formats().end(), [&](const Format& format) { return format.name == name; });
+  WEFT_ASSERT(found != formats().end());
+  return *found;
+}
+
+std::span<const View> views() { return kViews; }
+
+}  // namespace weft::topo_probe
