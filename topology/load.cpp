@@ -45,7 +45,7 @@ Result<Survey> graph_only(const std::string& path, std::string_view text) {
 
 constexpr Importer kImporters[] = {
     {"Weft JSON", starts_with_brace, read_json},
-    {"NCCL or RCCL topology XML", is_nccl_xml, graph_only<read_nccl_xml>},
+    {"NCCL or RCCL topology XML", is_nccl_xml, read_nccl_xml},
     {"hwloc XML", has_topology_element, graph_only<read_hwloc>},
     {"the text of rocm-smi --showtopo", is_rocm_smi, graph_only<read_rocm_smi>},
     {"of nvidia-smi topo -m", is_nvidia_smi, graph_only<read_nvidia_smi>},

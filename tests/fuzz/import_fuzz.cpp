@@ -17,6 +17,7 @@ namespace {
 using weft::Result;
 using weft::topology::Graph;
 using weft::topology::NodeKind;
+using weft::topology::Survey;
 
 // A property that does not hold ends the process: that is what fuzzers look for.
 void require(bool holds) {
@@ -38,9 +39,13 @@ void use(const Graph& graph) {
   require(pair.has_value() && pair->check().ok());
 }
 
-void expect_sound(const Result<Graph>& graph) {
-  if (graph) return use(*graph);
-  const std::string message(graph.error().message());
+const Graph& graph_of(const Graph& graph) { return graph; }
+const Graph& graph_of(const Survey& survey) { return survey.graph; }
+
+template <typename T>
+void expect_sound(const Result<T>& machine) {
+  if (machine) return use(graph_of(*machine));
+  const std::string message(machine.error().message());
   require(message.starts_with("fuzz") && message.find('\n') == std::string::npos);
 }
 

@@ -8,6 +8,7 @@
 
 #include "tests/topology/support/recorded_tree.hpp"
 #include "topology/locality.hpp"
+#include "topology/survey.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -81,6 +82,26 @@ TEST(NcclXml, classes_follow_the_tree) {
   EXPECT_EQ(path_class(graph, "gpu1", "mlx5_0"), PathClass::Pxb);
   EXPECT_EQ(path_class(graph, "gpu2", "mlx5_0"), PathClass::Phb);
   EXPECT_EQ(path_class(graph, "gpu0", "nic0"), PathClass::Sys);
+}
+
+TEST(NcclXml, what_the_graph_has_no_place_for_is_among_the_facts) {
+  const Result<Survey> survey = load_survey("tests/topology/data/nccl-two-cpus.xml");
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  EXPECT_EQ(survey->nccl_version, 1);
+  const HostFacts& facts = survey->facts(0);
+  EXPECT_EQ(facts.platform.cpu_vendor, "GenuineIntel");
+  EXPECT_EQ(facts.platform.cpu_model, 143);
+  ASSERT_NE(facts.device("gpu1"), nullptr);
+  EXPECT_EQ(facts.device("gpu1")->index, 1);
+  EXPECT_EQ(facts.device("gpu1")->sm, 90);
+  EXPECT_EQ(facts.device("gpu1")->pci_class, "0x030200");
+  EXPECT_EQ(facts.device("gpu2")->sm, std::nullopt);
+  ASSERT_NE(facts.device("mlx5_0"), nullptr);
+  EXPECT_EQ(facts.device("mlx5_0")->system_image_guid, "a100:0000:0000:0000");
+  ASSERT_EQ(facts.device("mlx5_0")->ports.size(), 2u);
+  EXPECT_EQ(facts.device("mlx5_0")->ports[1].number, 2);
+  EXPECT_EQ(facts.device("mlx5_0")->ports[1].rate_gbs, 25);
+  EXPECT_EQ(load_survey("tests/topology/data/rccl-xgmi.xml")->facts(0).device("gpu1")->instruction_set, "gfx942");
 }
 
 TEST(NcclXml, nvlinks_to_switches_are_summed) {

@@ -38,7 +38,11 @@ struct PlatformFacts {
   std::optional<std::string> product;  // "PowerEdge XE9680", "p5.48xlarge"
   std::optional<std::string> bios;     // version
   std::optional<bool> virtual_machine;
-  std::optional<std::string> hypervisor;  // "kvm", "xen", "hyper-v", "vmware"; unknown on bare metal
+  std::optional<std::string> hypervisor;        // "kvm", "xen", "hyper-v", "vmware"; unknown on bare metal
+  std::optional<std::string> cpu_architecture;  // "x86_64", "arm64", "ppc64"
+  std::optional<std::string> cpu_vendor;        // "GenuineIntel", "AuthenticAMD"
+  std::optional<int> cpu_family;
+  std::optional<int> cpu_model;
 
   bool operator==(const PlatformFacts&) const = default;
 };
@@ -150,8 +154,9 @@ struct NvLinkFacts {
 
 // A PCI device: a GPU, a NIC, or a bridge or switch above one (also one that the graph leaves out).
 struct DeviceFacts {
-  std::string bus_id;  // "0000:c1:00.0"; empty where the source names the device only
-  std::string node;    // its name in the graph; empty if it is not there
+  std::string bus_id;                    // "0000:c1:00.0"; empty where the source names the device only
+  std::string node;                      // its name in the graph; empty if it is not there
+  std::optional<std::string> pci_class;  // with its programming interface: "0x030200"
   std::optional<std::string> driver;
   // What stays when a guest renumbers buses: a GPU's UUID, a NIC's node GUID, a hardware address.
   std::optional<std::string> uuid;
@@ -172,7 +177,11 @@ struct DeviceFacts {
   std::optional<std::string> iommu_type;
   std::vector<PortFacts> ports;
   std::vector<NvLinkFacts> nvlinks;
-  std::optional<std::string> fabric_state;  // of a GPU behind NVSwitches: "completed", "in progress", "not started"
+  std::optional<int> index;                    // of a GPU, as its driver counts
+  std::optional<int> sm;                       // NVIDIA: compute capability, 90 for 9.0; AMD: compute units
+  std::optional<std::string> instruction_set;  // of AMD GPUs: "gfx942", or the number that older RCCL wrote, "910"
+  std::optional<bool> gpu_direct;              // whether NICs may reach the GPU's memory, or the NIC any GPU's
+  std::optional<std::string> fabric_state;     // of a GPU behind NVSwitches: "completed", "in progress", "not started"
   std::optional<std::uint64_t> fabric_registered_s;  // when, seconds since boot
 
   bool operator==(const DeviceFacts&) const = default;

@@ -36,6 +36,10 @@ void visit_fields(T& platform, Visit&& visit) {
   visit("bios", platform.bios);
   visit("virtual_machine", platform.virtual_machine);
   visit("hypervisor", platform.hypervisor);
+  visit("cpu_architecture", platform.cpu_architecture);
+  visit("cpu_vendor", platform.cpu_vendor);
+  visit("cpu_family", platform.cpu_family);
+  visit("cpu_model", platform.cpu_model);
 }
 
 template <FactsOf<ContainerFacts> T, typename Visit>
@@ -134,6 +138,7 @@ template <FactsOf<DeviceFacts> T, typename Visit>
 void visit_fields(T& device, Visit&& visit) {
   visit("bus_id", device.bus_id);
   visit("node", device.node);
+  visit("pci_class", device.pci_class);
   visit("driver", device.driver);
   visit("uuid", device.uuid);
   visit("guid", device.guid);
@@ -153,6 +158,10 @@ void visit_fields(T& device, Visit&& visit) {
   visit("iommu_type", device.iommu_type);
   visit("ports", device.ports);
   visit("nvlinks", device.nvlinks);
+  visit("index", device.index);
+  visit("sm", device.sm);
+  visit("instruction_set", device.instruction_set);
+  visit("gpu_direct", device.gpu_direct);
   visit("fabric_state", device.fabric_state);
   visit("fabric_registered_s", device.fabric_registered_s);
 }

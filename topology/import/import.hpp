@@ -1,4 +1,4 @@
-// Importers: readers of what other programs write about a machine. Each fills one Graph with what its source says; what
+// Importers: readers of what other programs write about a machine. Each fills one Graph, or a Survey, with what its source says; what
 // the source does not say stays unknown. A failure is one line: the file, the line where there is one, and the reason.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "weft/graph.hpp"
+#include "topology/survey.hpp"
 
 namespace weft::topology {
 
@@ -15,7 +15,7 @@ inline constexpr int kMaxImportDevices = 4096;  // of one machine
 
 // NCCL_TOPO_DUMP_FILE and NCCL_TOPO_FILE: versions 1 (NCCL) and 2 (RCCL), whole dumps and the partial files of vendors.
 bool is_nccl_xml(std::string_view text);
-Result<Graph> read_nccl_xml(const std::string& path, std::string_view text);
+Result<Survey> read_nccl_xml(const std::string& path, std::string_view text);
 
 // `nvidia-smi topo -m`, as printed or as pasted: with or without tabs, header, escape sequences and its last lines.
 // `-p2p` says which devices there are, but not how near they are.

@@ -9,6 +9,7 @@
 
 #include "topology/device_kinds.hpp"
 #include "topology/import/import.hpp"
+#include "topology/import/nccl_facts.hpp"
 #include "topology/import/nccl_values.hpp"
 #include "topology/import/source_text.hpp"
 #include "topology/rates.hpp"
@@ -63,7 +64,7 @@ Node device_node(const pugi::xml_node& pci, int parent) {
 
 }  // namespace
 
-Result<Graph> NcclMachine::read(const pugi::xml_node& system) {
+Result<Survey> NcclMachine::read(const pugi::xml_node& system) {
   graph_.name = "machine";
   builder_.machine(unique_name(graph_.name));
   for (const pugi::xml_node& cpu : system.children("cpu")) WEFT_TRY(read_cpu(cpu));
@@ -71,7 +72,8 @@ Result<Graph> NcclMachine::read(const pugi::xml_node& system) {
   connect_pairs();
   connect_switch();
   if (const Status status = graph_.check(); !status.ok()) return import_error(path_, 0, status.message());
-  return std::move(graph_);
+  survey_.hosts.push_back(std::move(facts_));
+  return std::move(survey_);
 }
 
 Status NcclMachine::wrong(const pugi::xml_node& at, std::string_view reason) const {
@@ -109,6 +111,7 @@ Status NcclMachine::read_cpu(const pugi::xml_node& cpu) {
   if (!hash.empty() && !host_hash_.empty() && hash != host_hash_)
     return wrong(cpu, "describes several hosts (host_hash differs); give the file of one host");
   if (!hash.empty()) host_hash_ = hash;
+  nccl::read_cpu_facts(cpu, facts_.platform);
   WEFT_TRY_ASSIGN(const int home, home_of(cpu));
   const bool holds =
       !cpu.child("nic").empty() || std::any_of(cpu.children("pci").begin(), cpu.children("pci").end(), holds_device);
@@ -126,7 +129,7 @@ Status NcclMachine::read_children(const pugi::xml_node& element, int parent, int
     if (name == "nic" && std::string_view(element.name()) == "cpu") {
       Node node;
       node.parent = parent;
-      WEFT_TRY(add_nic(child, std::move(node)));
+      WEFT_TRY(add_nic({}, child, std::move(node)));
     }
   }
   return {};
@@ -141,7 +144,7 @@ Status NcclMachine::read_pci(const pugi::xml_node& pci, int parent, int home) {
       break;
     case Role::Nic: {
       node.fabric = nccl::pci_class(pci) == kInfiniBand || is_fabric_device(node.device);
-      WEFT_TRY(add_nic(pci.child("nic"), std::move(node)));
+      WEFT_TRY(add_nic(pci, pci.child("nic"), std::move(node)));
       break;
     }
     default:
@@ -158,13 +161,14 @@ Status NcclMachine::add_gpu(const pugi::xml_node& pci, Node node, int home) {
   node.kind = NodeKind::Gpu;
   node.name = unique_name(fmt::format("gpu{}", gpus_.size()));
   const std::string bus = node.bus_id;
+  facts_.devices.push_back(nccl::device_facts(pci, pci.child("gpu"), node));
   const int id = add(std::move(node));
   if (!bus.empty() && !device_.emplace(bus, id).second) return wrong(pci, fmt::format("there are two GPUs at {}", bus));
   gpus_.push_back({id, home, pci.child("gpu")});
   return {};
 }
 
-Status NcclMachine::add_nic(const pugi::xml_node& nic, Node node) {
+Status NcclMachine::add_nic(const pugi::xml_node& pci, const pugi::xml_node& nic, Node node) {
   node.kind = NodeKind::Nic;
   double mbits = 0;
   for (const pugi::xml_node& net : nic.children("net")) {
@@ -182,6 +186,7 @@ Status NcclMachine::add_nic(const pugi::xml_node& nic, Node node) {
   else
     node.network_gbs = nominal_network_gbs(node.device);
   node.name = unique_name(node.names.empty() ? fmt::format("nic{}", unnamed_nics_++) : node.names.front());
+  facts_.devices.push_back(nccl::device_facts(pci, nic, node));
   add(std::move(node));
   return {};
 }

@@ -1,4 +1,5 @@
-// NcclMachine: the graph of one NCCL or RCCL topology document that is known to be well-formed and not deep.
+// NcclMachine: the graph and the facts of one NCCL or RCCL topology document that is known to be well-formed and not
+// deep.
 #pragma once
 
 #include <map>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "topology/machine_builder.hpp"
-#include "weft/graph.hpp"
+#include "topology/survey.hpp"
 
 namespace weft::topology {
 
@@ -21,7 +22,7 @@ class NcclMachine {
  public:
   NcclMachine(const std::string& path, std::string_view text) : path_(path), text_(text), builder_(graph_, 0) {}
 
-  Result<Graph> read(const pugi::xml_node& system);
+  Result<Survey> read(const pugi::xml_node& system);
 
  private:
   // A GPU that is in the graph, and the element that lists its links; empty where the file has none.
@@ -38,7 +39,7 @@ class NcclMachine {
   Status read_children(const pugi::xml_node& element, int parent, int home);
   Status read_pci(const pugi::xml_node& pci, int parent, int home);
   Status add_gpu(const pugi::xml_node& pci, Node node, int home);
-  Status add_nic(const pugi::xml_node& nic, Node node);
+  Status add_nic(const pugi::xml_node& pci, const pugi::xml_node& nic, Node node);
   int add(Node node);
   Status read_links(const GpuElement& gpu);
   void read_nvlink(const GpuElement& gpu, const pugi::xml_node& link, int count);
@@ -49,7 +50,9 @@ class NcclMachine {
 
   const std::string& path_;
   std::string_view text_;
-  Graph graph_;
+  Survey survey_;
+  Graph& graph_ = survey_.graph;
+  HostFacts facts_;
   MachineBuilder builder_;
   std::set<std::string> taken_names_;
   std::string host_hash_;

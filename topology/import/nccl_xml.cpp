@@ -71,7 +71,7 @@ Status check_no_document_type(const std::string& path, std::string_view text, co
 
 bool is_nccl_xml(std::string_view text) { return first_element(text) == "system"; }
 
-Result<Graph> read_nccl_xml(const std::string& path, std::string_view text) {
+Result<Survey> read_nccl_xml(const std::string& path, std::string_view text) {
   WEFT_TRY(check_source_text(path, text));
   pugi::xml_document document;
   const pugi::xml_parse_result parsed =
@@ -89,7 +89,9 @@ Result<Graph> read_nccl_xml(const std::string& path, std::string_view text) {
                         fmt::format("has version \"{}\"; versions 1 and 2 are read",
                                     as_node_name(system.attribute("version").value())));
   if (system.child("cpu").empty()) return import_error(path, line, "has no <cpu> element, so it describes no machine");
-  return NcclMachine(path, text).read(system);
+  WEFT_TRY_ASSIGN(Survey survey, NcclMachine(path, text).read(system));
+  if (version) survey.nccl_version = static_cast<int>(*version);
+  return survey;
 }
 
 }  // namespace weft::topology
