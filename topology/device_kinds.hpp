@@ -12,7 +12,8 @@ enum class PciRole { Gpu, Nic, NvSwitch, Other };
 // Other.
 PciRole pci_role(int pci_class, std::string_view device);
 
-// A NIC that a fabric library drives even where no verbs device shows: EFA, Slingshot, Omni-Path, QLogic InfiniBand.
+// A NIC that a fabric library drives even where no verbs device shows: EFA, Slingshot, Omni-Path, QLogic InfiniBand,
+// Cisco usNIC.
 bool is_fabric_device(std::string_view device);
 
 // A bridge of a virtual machine: its link speed and width mean nothing.

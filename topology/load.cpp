@@ -23,17 +23,11 @@ bool starts_with_brace(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
-bool has_topology_element(std::string_view text) {
-  return text.substr(0, 4096).find("<topology") != std::string_view::npos;
-}
-
 Result<Survey> read_json(const std::string& path, std::string_view text) {
   Result<Survey> survey = survey_from_json(text);
   if (!survey) return std::move(survey).error().with_context(path);
   return survey;
 }
-
-Result<Graph> read_hwloc(const std::string& path, std::string_view) { return from_hwloc_xml(path); }
 
 // For sources that tell a graph and nothing else.
 template <Result<Graph> (*read)(const std::string& path, std::string_view text)>
@@ -46,7 +40,7 @@ Result<Survey> graph_only(const std::string& path, std::string_view text) {
 constexpr Importer kImporters[] = {
     {"Weft JSON", starts_with_brace, read_json},
     {"NCCL or RCCL topology XML", is_nccl_xml, read_nccl_xml},
-    {"hwloc XML", has_topology_element, graph_only<read_hwloc>},
+    {"hwloc XML", is_hwloc_xml, read_hwloc_xml},
     {"the text of rocm-smi --showtopo", is_rocm_smi, graph_only<read_rocm_smi>},
     {"of nvidia-smi topo -m", is_nvidia_smi, graph_only<read_nvidia_smi>},
 };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "topology/machine_builder.hpp"
+#include "topology/node_names.hpp"
 #include "topology/rates.hpp"
 
 namespace weft::topology {
@@ -23,7 +24,7 @@ class MatrixMachine {
 
   Graph build() {
     graph_.name = "machine";
-    builder_.machine(unique_name(graph_.name));
+    builder_.machine(names_.take(graph_.name));
     std::set<int> indices;
     for (const Device& device : matrix_.devices) indices.insert(device.numa.begin(), device.numa.end());
     for (int index : indices) numa_[index] = builder_.numa_without_package(index, rates::kSocketUnknownGbs);
@@ -45,17 +46,11 @@ class MatrixMachine {
     return found == matrix_.between.end() ? nullptr : &found->second;
   }
 
-  std::string unique_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 2; !taken_names_.insert(name).second; ++i) name = fmt::format("{}-{}", wanted, i);
-    return name;
-  }
-
   void add(int position) {
     const Device& from = device(position);
     Node node;
     node.kind = from.kind;
-    node.name = unique_name(from.name);
+    node.name = names_.take(from.name);
     node.cpus = from.cpus;
     node.parent = from.kind == NodeKind::Gpu ? home_of(from) : home_of_nic(position);
     if (from.kind == NodeKind::Nic) {
@@ -102,7 +97,7 @@ class MatrixMachine {
   void connect_switch(const std::map<int, int>& gpus, int count) {
     Node node;
     node.kind = NodeKind::NvSwitch;
-    node.name = unique_name("nvswitch0");
+    node.name = names_.take("nvswitch0");
     node.parent = builder_.machine_id();
     const int fabric = graph_.add(std::move(node));
     for (const auto& [gpu, unused] : gpus)
@@ -131,7 +126,7 @@ class MatrixMachine {
   const DeviceMatrix& matrix_;
   Graph graph_;
   MachineBuilder builder_;
-  std::set<std::string> taken_names_;
+  UniqueNames names_;
   std::map<int, int> numa_;  // by os index
   std::vector<int> ids_;     // by position in devices
 };

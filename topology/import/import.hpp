@@ -1,5 +1,6 @@
-// Importers: readers of what other programs write about a machine. Each fills one Graph, or a Survey, with what its source says; what
-// the source does not say stays unknown. A failure is one line: the file, the line where there is one, and the reason.
+// Importers: readers of what other programs write about a machine. Each fills one Graph, or a Survey, with what its
+// source says; what the source does not say stays unknown. A failure is one line: the file, the line where there is
+// one, and the reason.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,10 @@ namespace weft::topology {
 
 inline constexpr std::size_t kMaxImportBytes = std::size_t{8} << 20;
 inline constexpr int kMaxImportDevices = 4096;  // of one machine
+
+// hwloc XML of generations 1, 2 and 3, whatever libhwloc is installed.
+bool is_hwloc_xml(std::string_view text);
+Result<Survey> read_hwloc_xml(const std::string& path, std::string_view text);
 
 // NCCL_TOPO_DUMP_FILE and NCCL_TOPO_FILE: versions 1 (NCCL) and 2 (RCCL), whole dumps and the partial files of vendors.
 bool is_nccl_xml(std::string_view text);

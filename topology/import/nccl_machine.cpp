@@ -12,6 +12,7 @@
 #include "topology/import/nccl_facts.hpp"
 #include "topology/import/nccl_values.hpp"
 #include "topology/import/source_text.hpp"
+#include "topology/import/xml_document.hpp"
 #include "topology/rates.hpp"
 
 namespace weft::topology {
@@ -66,7 +67,7 @@ Node device_node(const pugi::xml_node& pci, int parent) {
 
 Result<Survey> NcclMachine::read(const pugi::xml_node& system) {
   graph_.name = "machine";
-  builder_.machine(unique_name(graph_.name));
+  builder_.machine(names_.take(graph_.name));
   for (const pugi::xml_node& cpu : system.children("cpu")) WEFT_TRY(read_cpu(cpu));
   for (const GpuElement& gpu : gpus_) WEFT_TRY(read_links(gpu));
   connect_pairs();
@@ -77,14 +78,7 @@ Result<Survey> NcclMachine::read(const pugi::xml_node& system) {
 }
 
 Status NcclMachine::wrong(const pugi::xml_node& at, std::string_view reason) const {
-  return import_error(path_, line_at(text_, static_cast<std::size_t>(at.offset_debug())), reason);
-}
-
-std::string NcclMachine::unique_name(std::string wanted) {
-  wanted = as_node_name(wanted);
-  std::string name = wanted;
-  for (int i = 2; !taken_names_.insert(name).second; ++i) name = fmt::format("{}-{}", wanted, i);
-  return name;
+  return import_error(path_, line_of(text_, at), reason);
 }
 
 Result<int> NcclMachine::home_of(const pugi::xml_node& cpu) {
@@ -117,7 +111,7 @@ Status NcclMachine::read_cpu(const pugi::xml_node& cpu) {
       !cpu.child("nic").empty() || std::any_of(cpu.children("pci").begin(), cpu.children("pci").end(), holds_device);
   if (!holds) return {};
   const std::string numa = graph_.nodes[static_cast<std::size_t>(home)].name;
-  const int bridge = builder_.host_bridge(home, unique_name("bridge-" + numa));
+  const int bridge = builder_.host_bridge(home, names_.take("bridge-" + numa));
   return read_children(cpu, bridge, home);
 }
 
@@ -149,7 +143,7 @@ Status NcclMachine::read_pci(const pugi::xml_node& pci, int parent, int home) {
     }
     default:
       node.kind = NodeKind::PciSwitch;
-      node.name = unique_name("switch-" + node.bus_id);
+      node.name = names_.take("switch-" + node.bus_id);
       parent = add(std::move(node));
   }
   return read_children(pci, parent, home);
@@ -159,7 +153,7 @@ int NcclMachine::add(Node node) { return builder_.pci_device(std::move(node), st
 
 Status NcclMachine::add_gpu(const pugi::xml_node& pci, Node node, int home) {
   node.kind = NodeKind::Gpu;
-  node.name = unique_name(fmt::format("gpu{}", gpus_.size()));
+  node.name = names_.take(fmt::format("gpu{}", gpus_.size()));
   const std::string bus = node.bus_id;
   facts_.devices.push_back(nccl::device_facts(pci, pci.child("gpu"), node));
   const int id = add(std::move(node));
@@ -185,7 +179,7 @@ Status NcclMachine::add_nic(const pugi::xml_node& pci, const pugi::xml_node& nic
     node.network_gbs = mbits / kMbitsInGbyte;
   else
     node.network_gbs = nominal_network_gbs(node.device);
-  node.name = unique_name(node.names.empty() ? fmt::format("nic{}", unnamed_nics_++) : node.names.front());
+  node.name = names_.take(node.names.empty() ? fmt::format("nic{}", unnamed_nics_++) : node.names.front());
   facts_.devices.push_back(nccl::device_facts(pci, nic, node));
   add(std::move(node));
   return {};
@@ -266,7 +260,7 @@ void NcclMachine::connect_switch() {
   if (to_switch_.empty()) return;
   Node node;
   node.kind = NodeKind::NvSwitch;
-  node.name = unique_name("nvswitch0");
+  node.name = names_.take("nvswitch0");
   node.parent = builder_.machine_id();
   const int fabric = graph_.add(std::move(node));
   for (const auto& [gpu, count] : to_switch_) {

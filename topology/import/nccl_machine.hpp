@@ -4,13 +4,13 @@
 
 #include <map>
 #include <pugixml.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "topology/machine_builder.hpp"
+#include "topology/node_names.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topology {
@@ -45,7 +45,6 @@ class NcclMachine {
   void read_nvlink(const GpuElement& gpu, const pugi::xml_node& link, int count);
   void connect_pairs();
   void connect_switch();
-  std::string unique_name(std::string wanted);
   const pugi::xml_node& element_of(int gpu) const;
 
   const std::string& path_;
@@ -54,7 +53,7 @@ class NcclMachine {
   Graph& graph_ = survey_.graph;
   HostFacts facts_;
   MachineBuilder builder_;
-  std::set<std::string> taken_names_;
+  UniqueNames names_;
   std::string host_hash_;
   std::map<int, int> numa_;            // by numaid
   std::map<std::string, int> device_;  // GPUs by bus id

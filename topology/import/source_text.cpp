@@ -11,30 +11,9 @@
 namespace weft::topology {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::size_t kMaxLines = std::size_t{1} << 16;
 constexpr std::size_t kMaxLineBytes = std::size_t{1} << 16;
 constexpr char kEscape = '\x1b';
-
-// The bytes of the UTF-8 character at the start of `text`; 0 if there is none. Overlong forms, surrogates and what is
-// beyond U+10FFFF are none (Unicode, table 3-7).
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i) { return byte(i) >= 0x80 && byte(i) <= 0xbf; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    if (!follows(1) || !follows(2) || (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f)) return 0;
-    return 3;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    if ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) return 0;
-    return 4;
-  }
-  return 0;
-}
 
 // Where an escape sequence that starts at `at` ends: ESC [ parameters letter, or ESC and one character.
 std::size_t after_escape(std::string_view line, std::size_t at) {
@@ -80,19 +59,6 @@ Status check_report_lines(const std::string& path, std::string_view text) {
     text.remove_prefix(std::min(bytes + 1, text.size()));
   }
   return {};
-}
-
-std::string as_node_name(std::string_view text) {
-  std::string name;
-  for (std::size_t at = 0; at < text.size() && name.size() < kMaxNameBytes;) {
-    const std::size_t character = character_bytes(text.substr(at));  // 0: a character reference made no character
-    const std::size_t bytes = std::max<std::size_t>(character, 1);
-    const bool plain =
-        character > 0 && static_cast<unsigned char>(text[at]) >= ' ' && text[at] != '/' && text[at] != '\x7f';
-    name += plain ? text.substr(at, bytes) : std::string_view("-");
-    at += bytes;
-  }
-  return name.empty() ? "device" : name;
 }
 
 std::string plain_line(std::string_view line) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "topology/node_names.hpp"
 #include "weft/status.hpp"
 
 namespace weft::topology {
@@ -21,9 +22,6 @@ Status check_source_text(const std::string& path, std::string_view text);
 
 // Refuses what no terminal printed for a machine: too many lines, or one that is too long.
 Status check_report_lines(const std::string& path, std::string_view text);
-
-// "gpu0" as node names are: without '/' and control characters, bounded in length, never empty.
-std::string as_node_name(std::string_view text);
 
 // One line of a report that a terminal printed: without escape sequences and with every kind of blank as ' ' or '\t'.
 std::string plain_line(std::string_view line);

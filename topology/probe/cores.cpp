@@ -1,6 +1,5 @@
 // Phase cores: core groups, the cores of a NUMA node that share a level-3 cache; all its cores where no such cache is
 // known.
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,28 +9,24 @@
 namespace weft::topology {
 namespace {
 
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)>;
+constexpr int kMaxCoreGroups = 4096;
 
 // The parts of `numa` that share a cache; `numa` itself if none is known.
-std::vector<Bitmap> groups_of(hwloc_topology_t topology, hwloc_const_bitmap_t numa) {
-  std::vector<Bitmap> groups;
-  for (hwloc_obj_t cache = nullptr;
-       (cache = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_L3CACHE, cache)) != nullptr;) {
-    if (!hwloc_bitmap_intersects(cache->cpuset, numa)) continue;
-    Bitmap part(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-    hwloc_bitmap_and(part.get(), cache->cpuset, numa);
-    groups.push_back(std::move(part));
+std::vector<IndexSet> groups_of(const ObjectTree& tree, const IndexSet& numa) {
+  std::vector<IndexSet> groups;
+  for (int object : tree.all(ObjectKind::L3Cache)) {
+    const std::optional<IndexSet>& cache = tree.at(object).cpus;
+    if (cache && cache->intersects(numa)) groups.push_back(*cache & numa);
   }
-  if (groups.empty()) groups.emplace_back(hwloc_bitmap_dup(numa), hwloc_bitmap_free);
+  if (groups.empty()) groups.push_back(numa);
   return groups;
 }
 
-void add_group(MachineProbe& probe, int parent, int index, hwloc_const_bitmap_t set) {
+void add_group(MachineProbe& probe, int parent, int index, const IndexSet& set) {
   const int id = probe.builder.core_group(parent, index);
   Node& node = probe.node(id);
   node.name = probe.unique_name(node.name);
-  node.cpus = cpu_list(set);
-  if (const int cores = cores_inside(probe.hwloc, set); cores > 0) node.cores = cores;
+  take_cpus(probe, set, node);
 }
 
 }  // namespace
@@ -39,12 +34,13 @@ void add_group(MachineProbe& probe, int parent, int index, hwloc_const_bitmap_t 
 void probe_cores(MachineProbe& probe) {
   int index = 0;
   std::set<std::string> seen;  // several memories may lie at the same cores: the first has the core groups
-  for (hwloc_obj_t numa = nullptr;
-       (numa = hwloc_get_next_obj_by_type(probe.hwloc, HWLOC_OBJ_NUMANODE, numa)) != nullptr;) {
-    if (numa->cpuset == nullptr || hwloc_bitmap_iszero(numa->cpuset) || !seen.insert(cpu_list(numa->cpuset)).second)
-      continue;
-    for (const Bitmap& group : groups_of(probe.hwloc, numa->cpuset))
-      add_group(probe, probe.node_of.at(numa), index++, group.get());
+  for (int object : probe.tree.all(ObjectKind::Numa)) {
+    const std::optional<IndexSet>& cpus = probe.tree.at(object).cpus;
+    if (!cpus || cpus->empty() || !seen.insert(cpus->list()).second) continue;
+    for (const IndexSet& group : groups_of(probe.tree, *cpus)) {
+      if (index == kMaxCoreGroups) return;
+      add_group(probe, probe.node_of_object(object), index++, group);
+    }
   }
 }
 

@@ -1,9 +1,8 @@
 // Phase gpu_links: NVLink and XGMI between GPUs, from the bandwidth matrices that hwloc's vendor back-ends write (MB/s,
 // one direction). Links to NVSwitch devices become one NvSwitch node per machine; links to a package are kept as they
 // are.
-#include <hwloc.h>
-#include <hwloc/distances.h>
-
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -14,10 +13,10 @@
 namespace weft::topology {
 namespace {
 
-constexpr hwloc_uint64_t kSelfMark = 1'000'000;  // what the matrices hold on the diagonal
-double gbs_of(hwloc_uint64_t mbs) { return static_cast<double>(mbs) / 1000; }
+constexpr std::uint64_t kSelfMark = 1'000'000;  // what the matrices hold on the diagonal
+double gbs_of(std::uint64_t mbs) { return static_cast<double>(mbs) / 1000; }
 
-int count_of(LinkKind kind, hwloc_uint64_t mbs) {
+int count_of(LinkKind kind, std::uint64_t mbs) {
   return kind == LinkKind::NvLink ? rates::nvlink_count(gbs_of(mbs)) : 1;
 }
 
@@ -25,14 +24,13 @@ class GpuLinks {
  public:
   explicit GpuLinks(MachineProbe& probe) : probe_(probe) {}
 
-  void read(const char* matrix, LinkKind kind, double latency_us) {
-    hwloc_distances_s* found = nullptr;
-    unsigned count = 1;
-    if (hwloc_distances_get_by_name(probe_.hwloc, matrix, &count, &found, 0) != 0 || count == 0) return;
-    for (unsigned a = 0; a < found->nbobjs; ++a)
-      for (unsigned b = a + 1; b < found->nbobjs; ++b)
-        add(found->objs[a], found->objs[b], found->values[a * found->nbobjs + b], kind, latency_us);
-    hwloc_distances_release(probe_.hwloc, found);
+  void read(std::string_view name, LinkKind kind, double latency_us) {
+    const auto& matrices = probe_.tree.matrices;
+    const auto matrix = std::find_if(matrices.begin(), matrices.end(), [&](const auto& m) { return m.name == name; });
+    if (matrix == matrices.end()) return;
+    for (std::size_t a = 0; a < matrix->objects.size(); ++a)
+      for (std::size_t b = a + 1; b < matrix->objects.size(); ++b)
+        add(matrix->objects[a], matrix->objects[b], matrix->value(a, b), kind, latency_us);
     for (const auto& [gpu, mbs] : to_switch_)
       probe_.graph.connect(gpu, nvswitch(), LinkKind::NvLink, gbs_of(mbs), rates::kNvLinkLatencyUs, probe_.source,
                            count_of(LinkKind::NvLink, mbs));
@@ -41,19 +39,17 @@ class GpuLinks {
 
  private:
   // The node an object of the matrix stands for, or -1. OS devices stand for the PCI device they are on.
-  int node_for(hwloc_obj_t object) const {
-    for (; object != nullptr; object = object->parent) {
-      if (const auto found = probe_.node_of.find(object); found != probe_.node_of.end()) return found->second;
-      if (object->type != HWLOC_OBJ_OS_DEVICE) return -1;
+  int node_for(int object) const {
+    for (; object >= 0; object = probe_.tree.at(object).parent) {
+      if (const int node = probe_.node_of_object(object); node >= 0) return node;
+      if (probe_.tree.at(object).kind != ObjectKind::OsDevice) return -1;
     }
     return -1;
   }
-  static bool is_nvswitch(hwloc_obj_t object) {
-    return object->subtype != nullptr && std::string_view(object->subtype) == "NVSwitch";
-  }
+  bool is_nvswitch(int object) const { return probe_.tree.at(object).subtype == "NVSwitch"; }
 
-  void add(hwloc_obj_t a, hwloc_obj_t b, hwloc_uint64_t mbs, LinkKind kind, double latency_us) {
-    if (a == nullptr || b == nullptr || mbs == 0 || mbs == kSelfMark) return;
+  void add(int a, int b, std::uint64_t mbs, LinkKind kind, double latency_us) {
+    if (a < 0 || b < 0 || mbs == 0 || mbs == kSelfMark) return;
     if (is_nvswitch(a)) std::swap(a, b);
     const int from = node_for(a);
     if (from < 0) return;
@@ -76,7 +72,7 @@ class GpuLinks {
   }
 
   MachineProbe& probe_;
-  std::map<int, hwloc_uint64_t> to_switch_;
+  std::map<int, std::uint64_t> to_switch_;
   int nvswitch_ = -1;
 };
 

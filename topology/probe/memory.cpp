@@ -4,26 +4,27 @@
 namespace weft::topology {
 namespace {
 
-int package_of(MachineProbe& probe, hwloc_obj_t numa) {
-  for (hwloc_obj_t at = numa->parent; at != nullptr; at = at->parent)
-    if (const auto found = probe.node_of.find(at); found != probe.node_of.end()) return found->second;
-  return probe.builder.machine_id();
+// The package above it, or the only one with all its CPUs: hwloc 1 has packages inside NUMA nodes.
+int home_of_memory(MachineProbe& probe, const Object& numa) {
+  const int above = node_at_or_above(probe, numa.parent);
+  if (above != probe.builder.machine_id() || !numa.cpus || numa.cpus->empty()) return above;
+  for (int package : probe.tree.all(ObjectKind::Package))
+    if (const std::optional<IndexSet>& cpus = probe.tree.at(package).cpus; cpus && cpus->contains(*numa.cpus))
+      return probe.node_of_object(package);
+  return above;
 }
 
 }  // namespace
 
 void probe_memory(MachineProbe& probe) {
-  for (hwloc_obj_t numa = nullptr;
-       (numa = hwloc_get_next_obj_by_type(probe.hwloc, HWLOC_OBJ_NUMANODE, numa)) != nullptr;) {
-    const int index = numa->os_index != HWLOC_UNKNOWN_INDEX ? static_cast<int>(numa->os_index)
-                                                            : static_cast<int>(numa->logical_index);
-    const int id = probe.builder.numa(package_of(probe, numa), index);
+  for (int object : probe.tree.all(ObjectKind::Numa)) {
+    const Object& numa = probe.tree.at(object);
+    const int id = probe.builder.numa(home_of_memory(probe, numa), numa.index());
     Node& node = probe.node(id);
     node.name = probe.unique_name(node.name);
-    node.cpus = cpu_list(numa->cpuset);
-    if (numa->attr->numanode.local_memory > 0) node.memory_bytes = numa->attr->numanode.local_memory;
-    if (const int cores = cores_inside(probe.hwloc, numa->cpuset); cores > 0) node.cores = cores;
-    probe.node_of[numa] = id;
+    if (numa.memory_bytes > 0) node.memory_bytes = numa.memory_bytes;
+    take_cpus(probe, numa.cpus, node);
+    probe.node_of_object(object) = id;
   }
 }
 

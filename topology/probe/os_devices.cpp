@@ -10,48 +10,45 @@
 namespace weft::topology {
 namespace {
 
+constexpr std::size_t kMaxNames = 256;         // of one device, as many as JSON reads back
 constexpr std::string_view kActivePort = "4";  // of the verbs port states
 
 // Whether any port of a verbs device is active; nothing where none tells.
-std::optional<bool> port_active(hwloc_obj_t device) {
+std::optional<bool> port_active(const Object& device) {
   std::optional<bool> active;
-  for (unsigned i = 0; i < device->infos_count; ++i) {
-    const std::string_view name = device->infos[i].name;
-    if (!name.starts_with("Port") || !name.ends_with("State")) continue;
-    active = active.value_or(false) || std::string_view(device->infos[i].value).starts_with(kActivePort);
-  }
+  for (const auto& [name, value] : device.infos)
+    if (name.starts_with("Port") && name.ends_with("State"))
+      active = active.value_or(false) || value.starts_with(kActivePort);
   return active;
 }
 
-void note(Node& node, hwloc_obj_t device) {
-  const hwloc_obj_osdev_type_t type = device->attr->osdev.type;
-  if (type == HWLOC_OBJ_OSDEV_OPENFABRICS) {
+void note(Node& node, const Object& device) {
+  if ((device.os_device & kOpenFabrics) != 0) {
     node.fabric = true;
-    node.names.insert(node.names.begin(), device->name);
+    node.names.insert(node.names.begin(), device.name);
     if (const std::optional<bool> active = port_active(device)) node.active = active;
     return;
   }
-  node.names.emplace_back(device->name);
-  if (const char* model = hwloc_obj_get_info_by_name(device, "GPUModel")) node.model = model;
+  node.names.push_back(device.name);
+  if (const std::string* model = device.info("GPUModel")) node.model = *model;
 }
 
 // Of a NIC its interfaces, of a GPU what draws or computes; block devices and the like are other functions' business.
-bool is_wanted(const Node& node, hwloc_obj_t device) {
-  if (device->name == nullptr) return false;
-  const hwloc_obj_osdev_type_t type = device->attr->osdev.type;
-  if (node.kind == NodeKind::Nic) return type == HWLOC_OBJ_OSDEV_NETWORK || type == HWLOC_OBJ_OSDEV_OPENFABRICS;
-  return type == HWLOC_OBJ_OSDEV_GPU || type == HWLOC_OBJ_OSDEV_COPROC;
+bool is_wanted(const Node& node, const Object& device) {
+  if (device.name.empty() || node.names.size() == kMaxNames) return false;
+  if (node.kind == NodeKind::Nic) return (device.os_device & (kNetwork | kOpenFabrics)) != 0;
+  return (device.os_device & (kGpu | kCoProcessor)) != 0;
 }
 
 }  // namespace
 
 void probe_os_devices(MachineProbe& probe) {
-  for (hwloc_obj_t device = nullptr; (device = hwloc_get_next_osdev(probe.hwloc, device)) != nullptr;) {
-    hwloc_obj_t above = device->parent;
-    while (above != nullptr && above->type == HWLOC_OBJ_OS_DEVICE) above = above->parent;
-    const auto found = probe.node_of.find(above);
-    if (found == probe.node_of.end()) continue;
-    Node& node = probe.node(found->second);
+  for (int object : probe.tree.all(ObjectKind::OsDevice)) {
+    const Object& device = probe.tree.at(object);
+    int above = device.parent;
+    while (above >= 0 && probe.tree.at(above).kind == ObjectKind::OsDevice) above = probe.tree.at(above).parent;
+    if (above < 0 || probe.node_of_object(above) < 0) continue;
+    Node& node = probe.node(probe.node_of_object(above));
     if ((node.kind == NodeKind::Gpu || node.kind == NodeKind::Nic) && is_wanted(node, device)) note(node, device);
   }
   int unnamed = 0;

@@ -1,0 +1,217 @@
+// libhwloc's topology, object by object.
+#include "topology/probe/hwloc_objects.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <hwloc/distances.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "topology/node_names.hpp"
+
+namespace weft::topology {
+namespace {
+
+struct TopologyDeleter {
+  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
+
+// hwloc reads a recorded tree only by way of the environment. The variable is set for the time of one load, one load at
+// a time.
+class ScopedRoot {
+ public:
+  explicit ScopedRoot(const std::string& root) : lock_(mutex()) {
+    if (const char* old = std::getenv(kVariable)) old_ = old;
+    ::setenv(kVariable, root.c_str(), 1);
+  }
+  ~ScopedRoot() {
+    if (old_)
+      ::setenv(kVariable, old_->c_str(), 1);
+    else
+      ::unsetenv(kVariable);
+  }
+  ScopedRoot(const ScopedRoot&) = delete;
+  ScopedRoot& operator=(const ScopedRoot&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "HWLOC_FSROOT";
+  static std::mutex& mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  std::unique_lock<std::mutex> lock_;
+  std::optional<std::string> old_;
+};
+
+Status failed(std::string what) {
+  return Status(Code::SystemError, fmt::format("hwloc: {}: {}", what, std::strerror(errno)));
+}
+
+// A topology with all I/O that matters, not loaded yet. Back-ends that are slow and tell nothing we use are left out,
+// and so are x86 (it binds the calling thread to each CPU in turn) and pci (its library leaks a little at each probe):
+// sysfs tells the same. (hwloc refuses names that it was built without.)
+Result<Topology> configured() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return failed("cannot start");
+  Topology topology(raw);
+  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  for (const char* component : {"opencl", "gl", "cuda", "x86", "pci"})
+    hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
+  return topology;
+}
+
+std::optional<IndexSet> set_of(hwloc_const_bitmap_t bitmap) {
+  if (bitmap == nullptr) return std::nullopt;
+  const int words = hwloc_bitmap_nr_ulongs(bitmap);
+  if (words < 0) return std::nullopt;  // all numbers: hwloc does not know
+  static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
+  std::vector<std::uint64_t> bits;
+  for (unsigned i = 0; i < static_cast<unsigned>(words); ++i) bits.push_back(hwloc_bitmap_to_ith_ulong(bitmap, i));
+  return IndexSet(std::move(bits));
+}
+
+ObjectKind kind_of(hwloc_obj_type_t type) {
+  switch (type) {
+    case HWLOC_OBJ_MACHINE:
+      return ObjectKind::Machine;
+    case HWLOC_OBJ_PACKAGE:
+      return ObjectKind::Package;
+    case HWLOC_OBJ_NUMANODE:
+      return ObjectKind::Numa;
+    case HWLOC_OBJ_L3CACHE:
+      return ObjectKind::L3Cache;
+    case HWLOC_OBJ_CORE:
+      return ObjectKind::Core;
+    case HWLOC_OBJ_PU:
+      return ObjectKind::Pu;
+    case HWLOC_OBJ_BRIDGE:
+      return ObjectKind::Bridge;
+    case HWLOC_OBJ_PCI_DEVICE:
+      return ObjectKind::PciDevice;
+    case HWLOC_OBJ_OS_DEVICE:
+      return ObjectKind::OsDevice;
+    default:
+      return ObjectKind::Other;
+  }
+}
+
+unsigned use_of(hwloc_obj_osdev_type_t type) {
+  switch (type) {
+    case HWLOC_OBJ_OSDEV_BLOCK:
+      return kStorage;
+    case HWLOC_OBJ_OSDEV_GPU:
+      return kGpu;
+    case HWLOC_OBJ_OSDEV_NETWORK:
+      return kNetwork;
+    case HWLOC_OBJ_OSDEV_OPENFABRICS:
+      return kOpenFabrics;
+    case HWLOC_OBJ_OSDEV_DMA:
+      return kDma;
+    case HWLOC_OBJ_OSDEV_COPROC:
+      return kCoProcessor;
+    default:
+      return 0;
+  }
+}
+
+PciFunction function_of(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& pci) {
+  PciFunction function;
+  function.domain = pci.domain;
+  function.bus = pci.bus;
+  function.device = pci.dev;
+  function.function = pci.func;
+  function.pci_class = pci.class_id;
+  function.vendor_id = pci.vendor_id;
+  function.device_id = pci.device_id;
+  function.link_gbs = std::round(static_cast<double>(pci.linkspeed) * 1e6) / 1e6;  // as its XML has it
+  return function;
+}
+
+void take_attributes(const hwloc_obj& from, Object& object) {
+  switch (from.type) {
+    case HWLOC_OBJ_NUMANODE:
+      object.memory_bytes = from.attr->numanode.local_memory;
+      break;
+    case HWLOC_OBJ_PCI_DEVICE:
+      object.pci = function_of(from.attr->pcidev);
+      break;
+    case HWLOC_OBJ_OS_DEVICE:
+      object.os_device = use_of(from.attr->osdev.type);
+      break;
+    case HWLOC_OBJ_BRIDGE:
+      object.host_bridge = from.attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST;
+      object.below_domain = from.attr->bridge.downstream.pci.domain;
+      object.below_bus = from.attr->bridge.downstream.pci.secondary_bus;
+      if (!object.host_bridge) object.pci = function_of(from.attr->bridge.upstream.pci);
+      break;
+    default:
+      break;
+  }
+}
+
+class Copy {
+ public:
+  ObjectTree of(hwloc_topology_t topology) {
+    add(hwloc_get_root_obj(topology), -1);
+    for (const char* name : {"NVLinkBandwidth", "XGMIBandwidth"}) add_matrix(topology, name);
+    return std::move(tree_);
+  }
+
+ private:
+  // In hwloc's own order: what computes, memory, I/O.
+  void add(hwloc_obj_t from, int parent) {
+    Object object;
+    object.kind = kind_of(from->type);
+    object.parent = parent;
+    if (from->os_index != HWLOC_UNKNOWN_INDEX) object.os_index = static_cast<int>(from->os_index);
+    if (from->name != nullptr) object.name = as_plain_text(from->name);
+    if (from->subtype != nullptr) object.subtype = from->subtype;
+    object.cpus = set_of(from->cpuset);
+    object.nodes = set_of(from->nodeset);
+    if (from->attr != nullptr) take_attributes(*from, object);
+    for (unsigned i = 0; i < from->infos_count; ++i)
+      object.infos.emplace_back(from->infos[i].name, as_plain_text(from->infos[i].value));
+    const int id = tree_.add(std::move(object));
+    number_of_[from] = id;
+    for (hwloc_obj_t first : {from->first_child, from->memory_first_child, from->io_first_child})
+      for (hwloc_obj_t child = first; child != nullptr; child = child->next_sibling) add(child, id);
+  }
+
+  void add_matrix(hwloc_topology_t topology, const char* name) {
+    hwloc_distances_s* found = nullptr;
+    unsigned count = 1;
+    if (hwloc_distances_get_by_name(topology, name, &count, &found, 0) != 0 || count == 0) return;
+    ObjectMatrix matrix;
+    matrix.name = name;
+    for (unsigned i = 0; i < found->nbobjs; ++i) {
+      const auto known = number_of_.find(found->objs[i]);
+      matrix.objects.push_back(known == number_of_.end() ? -1 : known->second);
+    }
+    matrix.values.assign(found->values, found->values + std::size_t{found->nbobjs} * found->nbobjs);
+    hwloc_distances_release(topology, found);
+    tree_.matrices.push_back(std::move(matrix));
+  }
+
+  ObjectTree tree_;
+  std::unordered_map<const hwloc_obj*, int> number_of_;
+};
+
+}  // namespace
+
+Result<ObjectTree> read_hwloc_objects(const std::string& root) {
+  WEFT_TRY_ASSIGN(const Topology topology, configured());
+  std::optional<ScopedRoot> scope;
+  if (root != "/") scope.emplace(root);
+  if (hwloc_topology_load(topology.get()) != 0) return failed("cannot read this machine");
+  scope.reset();
+  return Copy().of(topology.get());
+}
+
+}  // namespace weft::topology

@@ -1,0 +1,14 @@
+// What libhwloc finds on this machine or in a recorded tree, as an ObjectTree. The only file that knows libhwloc.
+#pragma once
+
+#include <string>
+
+#include "topology/probe/object_tree.hpp"
+#include "weft/status.hpp"
+
+namespace weft::topology {
+
+// `root`: "/" for this machine, else the folder that holds the tree's sys/ and proc/.
+Result<ObjectTree> read_hwloc_objects(const std::string& root);
+
+}  // namespace weft::topology
