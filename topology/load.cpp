@@ -42,7 +42,7 @@ constexpr Importer kImporters[] = {
     {"NCCL or RCCL topology XML", is_nccl_xml, read_nccl_xml},
     {"hwloc XML", is_hwloc_xml, read_hwloc_xml},
     {"the text of rocm-smi --showtopo", is_rocm_smi, graph_only<read_rocm_smi>},
-    {"of nvidia-smi topo -m", is_nvidia_smi, graph_only<read_nvidia_smi>},
+    {"the text of nvidia-smi topo -m", is_nvidia_smi, graph_only<read_nvidia_smi>},
 };
 
 }  // namespace

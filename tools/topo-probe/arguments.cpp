@@ -44,6 +44,9 @@ void describe_output(CLI::App& app, Arguments& arguments) {
   app.add_flag_callback(
          "--json", [&arguments] { arguments.format = "json"; }, "short for --format json")
       ->excludes(format);
+  app.add_option("--nccl-version", arguments.nccl_version,
+                 "of NCCL topology XML: 1 for NCCL, 2 for RCCL; without it as in the NCCL file that was read, else 1")
+      ->check(CLI::Range(1, 2));
   app.add_option("--output", arguments.output, "write there, whole or not at all");
   app.add_flag("--matrix", arguments.matrix, "how GPUs and NICs reach each other");
   auto* rings = app.add_flag("--rings", arguments.rings, "the rings and trees that Weft would use");

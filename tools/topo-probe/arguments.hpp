@@ -15,7 +15,8 @@ struct Arguments {
   std::optional<std::string> root;
 
   // What is written, and how.
-  std::string format = "text";  // a name of the table of formats
+  std::string format = "text";      // a name of the table of formats
+  std::optional<int> nccl_version;  // of --format nccl-xml
   std::optional<std::string> output;
   bool matrix = false;
   bool rings = false;

@@ -126,6 +126,7 @@ struct PortFacts {
   std::optional<int> lid;
   std::vector<GidFacts> gids;
   std::vector<Counter> errors;  // error counters since boot
+  std::optional<int> index;     // of the net that NCCL makes of it
 
   bool operator==(const PortFacts&) const = default;
 };

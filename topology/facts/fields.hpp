@@ -113,6 +113,7 @@ void visit_fields(T& port, Visit&& visit) {
   visit("lid", port.lid);
   visit("gids", port.gids);
   visit("errors", port.errors);
+  visit("index", port.index);
 }
 
 template <FactsOf<AcsFacts> T, typename Visit>

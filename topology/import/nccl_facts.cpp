@@ -35,6 +35,7 @@ std::optional<bool> flag(const pugi::xml_node& element, const char* name) {
 
 PortFacts port_facts(const pugi::xml_node& net) {
   PortFacts port;
+  port.index = number(net, "dev");
   port.number = number(net, "port").value_or(port.number);
   const double mbits = static_cast<double>(integer(net, "speed").value_or(0));
   if (mbits > 0 && mbits < kMaxMbits) port.rate_gbs = mbits / kMbitsInGbyte;

@@ -33,7 +33,7 @@ Result<Survey> read_nccl_xml(const std::string& path, std::string_view text) {
                                     as_node_name(system.attribute("version").value())));
   if (system.child("cpu").empty()) return import_error(path, line, "has no <cpu> element, so it describes no machine");
   WEFT_TRY_ASSIGN(Survey survey, NcclMachine(path, text).read(system));
-  if (version) survey.nccl_version = static_cast<int>(*version);
+  survey.nccl_version = static_cast<int>(version.value_or(1));
   return survey;
 }
 
