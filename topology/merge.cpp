@@ -2,44 +2,13 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <utility>
 
+#include "topology/append_hosts.hpp"
 #include "topology/limits.hpp"
 #include "topology/network.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
-namespace {
-
-// Appends the machines of `part`. Its own network is left out: the hosts are joined anew.
-void append(Graph& cluster, int first_host, const Graph& part) {
-  std::vector<int> id_in_cluster(part.nodes.size(), -1);
-  for (const Node& node : part.nodes) {
-    if (node.kind == NodeKind::NetworkSwitch) continue;
-    Node copy = node;
-    copy.host += first_host;
-    id_in_cluster[static_cast<std::size_t>(node.id)] = cluster.add(std::move(copy));
-  }
-  for (const Node& node : part.nodes) {
-    const int id = id_in_cluster[static_cast<std::size_t>(node.id)];
-    if (id >= 0 && node.parent >= 0)
-      cluster.nodes[static_cast<std::size_t>(id)].parent = id_in_cluster[static_cast<std::size_t>(node.parent)];
-  }
-  for (const Link& link : part.links) {
-    if (link.kind == LinkKind::Network) continue;
-    Link copy = link;
-    copy.a = id_in_cluster[static_cast<std::size_t>(link.a)];
-    copy.b = id_in_cluster[static_cast<std::size_t>(link.b)];
-    cluster.links.push_back(std::move(copy));
-  }
-  for (StatedClass stated : part.stated) {  // ids keep their order, so a < b still holds
-    stated.a = id_in_cluster[static_cast<std::size_t>(stated.a)];
-    stated.b = id_in_cluster[static_cast<std::size_t>(stated.b)];
-    cluster.stated.push_back(stated);
-  }
-}
-
-}  // namespace
 
 Result<Graph> merge(const std::vector<Graph>& hosts) {
   if (hosts.empty()) return Status(Code::InvalidArgument, "topology: merge needs at least one machine");
@@ -57,7 +26,7 @@ Result<Graph> merge(const std::vector<Graph>& hosts) {
   cluster.nodes.reserve(nodes + 1);
   int first_host = 0;
   for (const Graph& host : hosts) {
-    append(cluster, first_host, host);
+    append_hosts(cluster, first_host, host);
     first_host += host.hosts();
   }
   join_hosts(cluster);

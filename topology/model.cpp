@@ -10,9 +10,9 @@
 
 #include <cstddef>
 
+#include "topology/fabric/fabric_spec.hpp"
 #include "topology/machine_builder.hpp"
 #include "topology/model_spec.hpp"
-#include "topology/network.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -143,8 +143,14 @@ Result<Graph> model(std::string_view line_or_name) {
   WEFT_TRY_ASSIGN(const ModelSpec spec, parse_model(line_or_name));
   Graph graph;
   graph.name = spec.name;
-  for (int host = 0; host < spec.hosts; ++host) HostModel(graph, spec, host).build();
-  join_hosts(graph);
+  for (int host = 0; host < spec.hosts; ++host) {
+    HostModel(graph, spec, host).build();
+    if (host > 0) continue;  // all are like the first
+    graph.nodes.reserve(graph.nodes.size() * static_cast<std::size_t>(spec.hosts));
+    graph.links.reserve((graph.links.size() + static_cast<std::size_t>(spec.nics)) *
+                        static_cast<std::size_t>(spec.hosts));
+  }
+  join_hosts(graph, spec.fabric);
   return graph;
 }
 

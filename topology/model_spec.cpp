@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "base/parse.hpp"
 #include "topology/limits.hpp"
 #include "weft/graph.hpp"
 
@@ -44,8 +45,7 @@ constexpr Named kNamed[] = {
 
 constexpr std::string_view kItems =
     "hosts, packages, numa, cores, gpu, nvlink, nvswitch, pcie, gpus_per_switch, nic, edr, hdr, ndr, xdr, efa100, "
-    "efa200, efa400, "
-    "slingshot, eth";
+    "efa200, efa400, slingshot, eth, fabric, levels, leaf_hosts, pod_hosts, oversubscription";
 
 Status bad(std::string message) { return Status(Code::InvalidArgument, "topology model: " + std::move(message)); }
 
@@ -102,6 +102,46 @@ Status set_nic(ModelSpec& spec, std::string_view word, rates::Rate rate) {
   return {};
 }
 
+struct FabricCount {
+  std::string_view key;
+  int FabricSpec::*field;
+  int most;
+};
+constexpr FabricCount kFabricCounts[] = {{"levels", &FabricSpec::levels, 3},
+                                         {"leaf_hosts", &FabricSpec::leaf_hosts, kMaxHosts},
+                                         {"pod_hosts", &FabricSpec::pod_hosts, kMaxHosts}};
+
+// Of the leaves, then of the pods: "7" stands for the highest level, "2,7" for both.
+Status read_oversubscription(std::string_view value, ModelSpec& spec) {
+  const std::vector<std::string_view> parts = base::split(value, ',');
+  if (parts.size() > 2) return bad(fmt::format("oversubscription:{} has more than two numbers", value));
+  WEFT_TRY(read_rate("oversubscription", parts.back(), spec.fabric.pod_oversubscription));
+  if (parts.size() == 2) return read_rate("oversubscription", parts.front(), spec.fabric.leaf_oversubscription);
+  return {};
+}
+
+// False: the word is none of the network's.
+Result<bool> read_fabric_item(std::string_view key, std::string_view value, ModelSpec& spec) {
+  for (const FabricCount& item : kFabricCounts) {
+    if (item.key != key) continue;
+    const std::optional<int> number = base::parse_integer(value);
+    if (!number || *number < 1 || *number > item.most)
+      return bad(fmt::format("{}:{} needs a whole number from 1 to {}", key, value, item.most));
+    spec.fabric.*item.field = *number;
+    return true;
+  }
+  if (key == "oversubscription") {
+    WEFT_TRY(read_oversubscription(value, spec));
+    return true;
+  }
+  if (key != "fabric") return false;
+  if (value != "flat" && value != "tree" && value != "rail" && value != "rail-only")
+    return bad(fmt::format("fabric:{} is unknown; give flat, tree, rail or rail-only", value));
+  spec.fabric_word = value;
+  spec.fabric.rails = value == "rail" ? Rails::Joined : value == "rail-only" ? Rails::Only : Rails::None;
+  return true;
+}
+
 Status read_item(std::string_view word, ModelSpec& spec) {
   if (const std::optional<rates::Rate> rate = rates::network_rate(word)) return set_nic(spec, word, *rate);
   const std::size_t colon = word.find(':');
@@ -116,6 +156,8 @@ Status read_item(std::string_view word, ModelSpec& spec) {
     WEFT_TRY(read_rate(key, value, gbits));
     return set_nic(spec, "eth", {gbits / 8, rates::kEthernetLatencyUs});
   }
+  WEFT_TRY_ASSIGN(const bool of_fabric, read_fabric_item(key, value, spec));
+  if (of_fabric) return {};
   return bad(fmt::format("unknown word \"{}\"; write key:value items of {}, or start with one of {}", word, kItems,
                          fmt::join(model_names(), ", ")));
 }
@@ -126,13 +168,32 @@ std::string_view key_of(std::string_view word) {
   return key == "eth" || rates::network_rate(key) ? "NIC rate" : key;
 }
 
-Status read_items(std::string_view line, ModelSpec& spec) {
+// Gives the keys of the line.
+Result<std::set<std::string_view>> read_items(std::string_view line, ModelSpec& spec) {
   std::set<std::string_view> seen;
   for (std::string_view word : words_of(line)) {
     WEFT_TRY(read_item(word, spec));
     if (!seen.insert(key_of(word)).second) return bad(fmt::format("{} is given twice", key_of(word)));
   }
-  return {};
+  return seen;
+}
+
+// Completes what the words leave open.
+Status check_fabric_words(ModelSpec& spec, const std::set<std::string_view>& words) {
+  FabricSpec& fabric = spec.fabric;
+  const bool shaped = !spec.fabric_word.empty() && spec.fabric_word != "flat";
+  for (std::string_view key : {"levels", "leaf_hosts", "pod_hosts", "oversubscription"})
+    if (!shaped && words.contains(key))
+      return bad(fmt::format("{} says how a tree is built; add fabric:tree, fabric:rail or fabric:rail-only", key));
+  if (!shaped) return {};
+  if (!words.contains("levels")) fabric.levels = words.contains("pod_hosts") ? 3 : 2;
+  if (fabric.levels < 3) {
+    if (words.contains("pod_hosts")) return bad("pod_hosts needs levels:3");
+    fabric.leaf_oversubscription = std::max(fabric.leaf_oversubscription, fabric.pod_oversubscription);
+    fabric.pod_oversubscription = 1;
+  }
+  fill_defaults(fabric, spec.nics);
+  return check_fabric(fabric).with_context("topology model");
 }
 
 Status check_spec(ModelSpec& spec) {
@@ -190,21 +251,22 @@ std::vector<std::string_view> model_names() {
 
 Result<ModelSpec> parse_model(std::string_view line) {
   if (line.size() > 4096) return bad("the line is longer than 4096 characters");
-  const std::vector<std::string_view> words = words_of(line);
-  if (words.empty())
+  const std::vector<std::string_view> parts = words_of(line);
+  if (parts.empty())
     return bad(fmt::format("the line is empty; write key:value items of {}, or one of {}", kItems,
                            fmt::join(model_names(), ", ")));
   ModelSpec spec;
-  spec.name = fmt::format("{}", fmt::join(words, " "));
+  spec.name = fmt::format("{}", fmt::join(parts, " "));
   std::string_view items = line;
-  if (const Named* machine = named(words.front())) {
-    WEFT_TRY(read_items(machine->line, spec));
+  if (const Named* machine = named(parts.front())) {
+    WEFT_TRY(read_items(machine->line, spec).status());
     set_names(*machine, spec);
-    items = line.substr(static_cast<std::size_t>(words.front().data() + words.front().size() - line.data()));
+    items = line.substr(static_cast<std::size_t>(parts.front().data() + parts.front().size() - line.data()));
     forget_replaced(items, spec);
   }
-  WEFT_TRY(read_items(items, spec));
+  WEFT_TRY_ASSIGN(const std::set<std::string_view> words, read_items(items, spec));
   WEFT_TRY(check_spec(spec));
+  WEFT_TRY(check_fabric_words(spec, words));
   return spec;
 }
 

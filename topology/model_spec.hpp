@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "topology/fabric/fabric_spec.hpp"
 #include "topology/rates.hpp"
 #include "weft/status.hpp"
 
@@ -24,6 +25,8 @@ struct ModelSpec {
   int nics = 0;          // per host
   std::string nic_word;  // "ndr"; empty: none given
   rates::Rate nic_rate = {0, 0};
+  std::string fabric_word;  // "flat", "tree", "rail", "rail-only"; empty: none given, which is flat
+  FabricSpec fabric;
   // Named machines only.
   std::string cpu_model;
   std::string gpu_model;

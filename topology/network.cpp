@@ -2,7 +2,9 @@
 #include "topology/network.hpp"
 
 #include <cstddef>
-#include <string>
+#include <utility>
+
+#include "topology/fabric/fabric_spec.hpp"
 
 namespace weft::topology {
 namespace {
@@ -28,26 +30,6 @@ NetworkRate network_rate_of(const Node& nic) {
   return {{*nic.network_gbs, latency}, true};
 }
 
-void join_hosts(Graph& graph) {
-  if (graph.hosts() < 2) return;
-  const std::vector<std::vector<int>> nics = network_nics(graph);
-  const std::vector<int> machines = graph.ids(NodeKind::Machine);
-  Node fabric;
-  fabric.kind = NodeKind::NetworkSwitch;
-  fabric.name = "network0";
-  fabric.host = -1;
-  const int network = graph.add(std::move(fabric));
-  for (int machine : machines) {
-    const auto host = static_cast<std::size_t>(graph.nodes[static_cast<std::size_t>(machine)].host);
-    for (int nic : nics[host]) {
-      const NetworkRate rate = network_rate_of(graph.nodes[static_cast<std::size_t>(nic)]);
-      graph.connect(nic, network, LinkKind::Network, rate.rate.bandwidth_gbs, rate.rate.latency_us,
-                    rate.known ? "spec" : "assumed");
-    }
-    if (nics[host].empty())
-      graph.connect(machine, network, LinkKind::Network, rates::kAssumedEthernet.bandwidth_gbs,
-                    rates::kAssumedEthernet.latency_us, "assumed");
-  }
-}
+void join_hosts(Graph& graph) { join_hosts(graph, FabricSpec{}); }
 
 }  // namespace weft::topology

@@ -77,11 +77,27 @@ PathFinder::PathFinder(const Graph& graph) : graph_(graph) {
     if (graph.nodes[i].kind == NodeKind::NetworkSwitch)
       std::stable_sort(edges_.begin() + first_edge_[i], edges_.begin() + first_edge_[i + 1],
                        [&](const Edge& a, const Edge& b) { return host_of(a.to) < host_of(b.to); });
+  is_leaf_.assign(count, false);
+  wanted_switch_.assign(count, 0);
+  for (const Node& node : graph.nodes) {
+    if (node.kind != NodeKind::NetworkSwitch) continue;
+    const auto first = edges_.begin() + first_edge_[static_cast<std::size_t>(node.id)];
+    const auto last = edges_.begin() + first_edge_[static_cast<std::size_t>(node.id) + 1];
+    is_leaf_[static_cast<std::size_t>(node.id)] =
+        std::count_if(first, last, [&](const Edge& edge) { return host_of(edge.to) < 0; }) <= 1;
+  }
   numa_count_.assign(count, 0);
   for (const Node& node : graph.nodes)
     if (node.kind == NodeKind::Numa && node.parent >= 0) ++numa_count_[static_cast<std::size_t>(node.parent)];
   for (const StatedClass& stated : graph.stated) stated_.emplace(std::pair(stated.a, stated.b), stated.path_class);
   labels_.resize(count * kPhases);
+  leaves_of_host_.resize(static_cast<std::size_t>(graph.hosts()));
+  for (const Link& link : graph.links) {
+    if (link.kind != LinkKind::Network) continue;
+    for (const auto& [end, other] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
+      if (host_of(end) >= 0 && host_of(other) < 0)
+        leaves_of_host_[static_cast<std::size_t>(host_of(end))].push_back(other);
+  }
   wanted_host_.assign(count + 1, 0);
 }
 
@@ -114,10 +130,16 @@ int PathFinder::next_state(int state, const Edge& edge) const {
   if (!edge.network) return edge.to * kPhases + phase;
   if (phase == kAway || !leaves_host_) return -1;
   const int host = graph_.nodes[static_cast<std::size_t>(edge.to)].host;
-  if (host < 0) return edge.to * kPhases + kNetwork;
+  if (host < 0) return kind == NodeKind::NetworkSwitch && is_dead_end(edge.to) ? -1 : edge.to * kPhases + kNetwork;
   const bool enter = wanted_host_[static_cast<std::size_t>(host)] == call_ &&
                      host != graph_.nodes[static_cast<std::size_t>(from_)].host;
   return enter ? edge.to * kPhases + kAway : -1;
+}
+
+// In a fat tree of a thousand leaves all but two lead nowhere.
+bool PathFinder::is_dead_end(int network_switch) const {
+  const auto at = static_cast<std::size_t>(network_switch);
+  return is_leaf_[at] && wanted_switch_[at] != call_;
 }
 
 void PathFinder::offer(int state, const Label& label, Goal goal) {
@@ -188,9 +210,12 @@ void PathFinder::want(int from, const std::vector<int>& to) {
     WEFT_ASSERT(target >= 0 && target < static_cast<int>(graph_.nodes.size()));
     const int host = graph_.nodes[static_cast<std::size_t>(target)].host;
     if (host != home) leaves_host_ = true;
+    if (host < 0) wanted_switch_[static_cast<std::size_t>(target)] = call_;
     if (host < 0 || wanted_host_[static_cast<std::size_t>(host)] == call_) continue;
     wanted_host_[static_cast<std::size_t>(host)] = call_;
     wanted_hosts_.push_back(host);
+    for (int leaf : leaves_of_host_[static_cast<std::size_t>(host)])
+      wanted_switch_[static_cast<std::size_t>(leaf)] = call_;
   }
 }
 

@@ -64,6 +64,7 @@ class PathFinder {
   int host_of(int node) const { return graph_.nodes[static_cast<std::size_t>(node)].host; }
   void offer(int state, const Label& label, Goal goal);
   int next_state(int state, const Edge& edge) const;
+  bool is_dead_end(int network_switch) const;
   int start_state() const;
   int target_state(int to) const;
   const Label* label_of(int to) const;
@@ -74,12 +75,15 @@ class PathFinder {
   const Graph& graph_;
   std::vector<int> first_edge_;  // by node, into edges_
   std::vector<Edge> edges_;
-  std::vector<int> numa_count_;  // by node: its NUMA children
+  std::vector<int> numa_count_;               // by node: its NUMA children
+  std::vector<bool> is_leaf_;                 // by node: a network switch that at most one other switch is joined to
+  std::vector<std::uint32_t> wanted_switch_;  // by node: the call to which it, or a host below it, is a target
   std::map<std::pair<int, int>, PathClass> stated_;
-  std::vector<Label> labels_;               // by state
-  std::vector<Entry> queue_;                // a heap; the best entry is taken first
-  std::vector<std::uint32_t> wanted_host_;  // by host: the call in which it holds a target
-  std::vector<int> wanted_hosts_;           // those of this call, in the order of the targets
+  std::vector<Label> labels_;                     // by state
+  std::vector<Entry> queue_;                      // a heap; the best entry is taken first
+  std::vector<std::vector<int>> leaves_of_host_;  // by host: the switches that it is joined to
+  std::vector<std::uint32_t> wanted_host_;        // by host: the call in which it holds a target
+  std::vector<int> wanted_hosts_;                 // those of this call, in the order of the targets
   std::uint32_t round_ = 0;
   std::uint32_t call_ = 0;
   bool leaves_host_ = false;  // some target is not on the host of from_

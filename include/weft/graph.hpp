@@ -167,6 +167,9 @@ struct Graph {
 //   gpu:N (per host) [0]  nvlink:GBS (all pairs, GB/s each way)  nvswitch:GBS (per GPU, GB/s each way)
 //   pcie:3|4|5|6 [5] (x16)  gpus_per_switch:N [2 where there are GPUs]  nic:N (per host) [0]  and the NIC's rate, one
 //   of edr hdr ndr xdr efa100 efa200 efa400 slingshot eth:GBITS
+//   fabric:flat|tree|rail|rail-only [flat: one switch] (rail: NIC k of a host at leaf k of its group; rail-only: rails
+//   meet nowhere)  levels:1|2|3 [2]  leaf_hosts:N [32 ports]  pod_hosts:N (3 levels) [32 leaves]
+//   oversubscription:R or R,R (of the highest level; of leaves and pods) [1]
 // Names: dgx-h100, dgx-a100, p5.48xlarge, pcie-8gpu, cpu-2socket; items after a name override it ("dgx-h100 hosts:4").
 // An unknown word is InvalidArgument and names it.
 Result<Graph> model(std::string_view line_or_name);
