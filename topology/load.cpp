@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "topology/fabric/fabric.hpp"
 #include "topology/import/import.hpp"
 #include "topology/limits.hpp"
 #include "topology/read_file.hpp"
@@ -37,10 +38,14 @@ Result<Survey> graph_only(const std::string& path, std::string_view text) {
   return survey;
 }
 
+Result<Survey> read_fabric_alone(const std::string& path, std::string_view text) { return read_fabric(path, text); }
+
 constexpr Importer kImporters[] = {
     {"Weft JSON", starts_with_brace, read_json},
     {"NCCL or RCCL topology XML", is_nccl_xml, read_nccl_xml},
     {"hwloc XML", is_hwloc_xml, read_hwloc_xml},
+    {"a fabric file", is_fabric_file, read_fabric_alone},
+    {"the listing of ibnetdiscover", is_ibnetdiscover, read_fabric_alone},
     {"the text of rocm-smi --showtopo", is_rocm_smi, graph_only<read_rocm_smi>},
     {"the text of nvidia-smi topo -m", is_nvidia_smi, graph_only<read_nvidia_smi>},
 };

@@ -116,7 +116,9 @@ Status read_oversubscription(std::string_view value, ModelSpec& spec) {
   const std::vector<std::string_view> parts = base::split(value, ',');
   if (parts.size() > 2) return bad(fmt::format("oversubscription:{} has more than two numbers", value));
   WEFT_TRY(read_rate("oversubscription", parts.back(), spec.fabric.pod_oversubscription));
-  if (parts.size() == 2) return read_rate("oversubscription", parts.front(), spec.fabric.leaf_oversubscription);
+  if (parts.size() == 2) WEFT_TRY(read_rate("oversubscription", parts.front(), spec.fabric.leaf_oversubscription));
+  if (std::min(spec.fabric.pod_oversubscription, spec.fabric.leaf_oversubscription) < 1)
+    return bad(fmt::format("oversubscription:{} is below 1, which is none", value));
   return {};
 }
 

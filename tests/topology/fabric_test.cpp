@@ -64,10 +64,13 @@ TEST(Fabric, rail_k_of_a_group_meets_at_its_own_leaf) {
               testing::ElementsAre("leaf0-rail3", "spine0", "leaf0-rail4"));
 }
 
-TEST(Fabric, rails_that_meet_nowhere_have_no_path_between_their_nics) {
+TEST(Fabric, rails_that_meet_nowhere_are_changed_inside_a_host_only) {
   const Graph graph = machine_of("dgx-h100 hosts:2 fabric:rail-only leaf_hosts:1");
-  EXPECT_EQ(path_of(graph, "host0/nic0", "host1/nic0").path_class, PathClass::Net);
-  EXPECT_EQ(path_of(graph, "host0/nic0", "host1/nic1").path_class, PathClass::None);
+  EXPECT_THAT(switches_of(graph, path_of(graph, "host0/nic0", "host1/nic0")),
+              testing::ElementsAre("leaf0-rail0", "spine0-rail0", "leaf1-rail0"));
+  EXPECT_THAT(switches_of(graph, path_of(graph, "host0/nic0", "host1/nic1")),
+              testing::ElementsAre("leaf0-rail1", "spine0-rail1", "leaf1-rail1"));
+  EXPECT_EQ(path_of(graph, "leaf0-rail0", "leaf0-rail1").path_class, PathClass::None);
 }
 
 TEST(Fabric, a_tree_of_three_levels_meets_at_leaf_pod_or_core) {
@@ -221,7 +224,9 @@ TEST(Ibnetdiscover, finds_the_nics_of_hosts_by_guid_then_by_name) {
   Survey hosts;
   hosts.graph = machine_of("gpu:2 nic:1 hdr hosts:2");
   hosts.hosts.resize(2);
-  hosts.hosts[0].devices.push_back({.bus_id = "", .node = "nic0", .guid = "0c42:a103:0000:0300"});
+  DeviceFacts& nic = hosts.hosts[0].devices.emplace_back();
+  nic.node = "nic0";
+  nic.guid = "0c42:a103:0000:0300";
   hosts.hosts[1].hostname = "node1.cluster";
   hosts.graph.nodes[static_cast<std::size_t>(*hosts.graph.find("host1/nic0"))].names = {"mlx5_0"};
   const Result<Survey> joined = read_fabric("f", listing(), hosts);

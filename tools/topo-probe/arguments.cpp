@@ -33,6 +33,10 @@ void describe_source(CLI::App& app, Arguments& arguments) {
   auto* root = app.add_option("--root", arguments.root, "a recorded tree that holds sys/ and proc/");
   model->excludes(from)->excludes(root);
   from->excludes(root);
+  app.add_option(
+      "--fabric", arguments.fabric,
+      "a fabric file or the listing of ibnetdiscover: the network that joins the hosts of --from or --model, "
+      "or its own");
   app.add_flag("--list-models", arguments.list_models, "names for --model");
 }
 

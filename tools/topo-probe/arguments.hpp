@@ -13,6 +13,7 @@ struct Arguments {
   std::optional<std::string> model;
   std::optional<std::string> from;
   std::optional<std::string> root;
+  std::optional<std::string> fabric;  // how hosts are joined; alone: the hosts too
 
   // What is written, and how.
   std::string format = "text";      // a name of the table of formats

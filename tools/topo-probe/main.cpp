@@ -4,11 +4,13 @@
 // output that cannot be written (one line on standard error says what).
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "arguments.hpp"
 #include "base/output.hpp"
 #include "formats.hpp"
 #include "report.hpp"
+#include "topology/fabric/fabric.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topo_probe {
@@ -16,13 +18,20 @@ namespace {
 
 constexpr int kFound = 1;
 
-Result<topology::Survey> survey_of(const Arguments& arguments) {
+Result<topology::Survey> hosts_of(const Arguments& arguments) {
   if (arguments.from) return topology::load_survey(*arguments.from);
   if (!arguments.model) return topology::survey(topology::ProbeOptions{arguments.root.value_or("/")});
   topology::Survey survey;
   WEFT_TRY_ASSIGN(survey.graph, topology::model(*arguments.model));
   survey.source = "model";
   return survey;
+}
+
+Result<topology::Survey> survey_of(const Arguments& arguments) {
+  if (!arguments.fabric) return hosts_of(arguments);
+  if (!arguments.from && !arguments.model) return topology::load_fabric(*arguments.fabric);
+  WEFT_TRY_ASSIGN(topology::Survey hosts, hosts_of(arguments));
+  return topology::load_fabric(*arguments.fabric, std::move(hosts));
 }
 
 std::string models_text() {

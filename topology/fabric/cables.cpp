@@ -96,7 +96,9 @@ void add_network(Graph& graph, const Cables& cables, const std::vector<int>& nic
     const auto node_of = [&](int end) {
       return end >= 0 ? nodes[static_cast<std::size_t>(end)] : nics[Cables::adapter_index(end)];
     };
-    const auto [low, high] = std::minmax(node_of(cable.a), node_of(cable.b));
+    const int one = node_of(cable.a);
+    const int other = node_of(cable.b);
+    const auto [low, high] = std::minmax(one, other);
     if (low < 0 || low == high) continue;  // an adapter that is not known, or folded switches among themselves
     Bundle& bundle = bundles[{low, high}];
     bundle.gbs += cable.gbs;
