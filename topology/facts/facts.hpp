@@ -158,6 +158,9 @@ struct DeviceFacts {
   std::string bus_id;                    // "0000:c1:00.0"; empty where the source names the device only
   std::string node;                      // its name in the graph; empty if it is not there
   std::optional<std::string> pci_class;  // with its programming interface: "0x030200"
+  std::optional<std::string> kind;       // "gpu", "nic", "bridge" (also a port of a switch), "nvswitch"
+  std::optional<std::string> device;     // "10de:2330" vendor:device
+  std::optional<std::string> verbs;      // its RDMA device: "mlx5_0"
   std::optional<std::string> driver;
   // What stays when a guest renumbers buses: a GPU's UUID, a NIC's node GUID, a hardware address.
   std::optional<std::string> uuid;
@@ -183,6 +186,8 @@ struct DeviceFacts {
   std::optional<std::string> instruction_set;  // of AMD GPUs: "gfx942", or the number that older RCCL wrote, "910"
   std::optional<bool> gpu_direct;              // whether NICs may reach the GPU's memory, or the NIC any GPU's
   std::optional<std::string> fabric_state;     // of a GPU behind NVSwitches: "completed", "in progress", "not started"
+  std::optional<double> clock_mhz;             // of a GPU's processors, now
+  std::optional<double> max_clock_mhz;
   std::optional<std::uint64_t> fabric_registered_s;  // when, seconds since boot
 
   bool operator==(const DeviceFacts&) const = default;

@@ -140,6 +140,9 @@ void visit_fields(T& device, Visit&& visit) {
   visit("bus_id", device.bus_id);
   visit("node", device.node);
   visit("pci_class", device.pci_class);
+  visit("kind", device.kind);
+  visit("device", device.device);
+  visit("verbs", device.verbs);
   visit("driver", device.driver);
   visit("uuid", device.uuid);
   visit("guid", device.guid);
@@ -163,6 +166,8 @@ void visit_fields(T& device, Visit&& visit) {
   visit("sm", device.sm);
   visit("instruction_set", device.instruction_set);
   visit("gpu_direct", device.gpu_direct);
+  visit("clock_mhz", device.clock_mhz);
+  visit("max_clock_mhz", device.max_clock_mhz);
   visit("fabric_state", device.fabric_state);
   visit("fabric_registered_s", device.fabric_registered_s);
 }

@@ -92,7 +92,7 @@ void RecordedTree::add_net(const std::string& name, const Pci& on, const std::st
   write(folder + "/operstate", operstate + "\n");
   write(folder + "/speed", speed + "\n");
   write(folder + "/address", "02:00:00:00:00:01\n");
-  link(folder + "/device", "../..");
+  link(folder + "/device", "../../../" + on.bus_id);
   link("/sys/class/net/" + name, "../.." + folder.substr(4));
 }
 
@@ -101,7 +101,7 @@ void RecordedTree::add_verbs(const std::string& name, const Pci& on, const std::
   const std::string folder = folder_of(on) + "/infiniband/" + name;
   write(folder + "/ports/1/state", state + "\n");
   write(folder + "/ports/1/rate", rate + "\n");
-  link(folder + "/device", "../..");
+  link(folder + "/device", "../../../" + on.bus_id);
   link("/sys/class/infiniband/" + name, "../.." + folder.substr(4));
 }
 

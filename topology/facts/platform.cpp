@@ -1,0 +1,88 @@
+// Platform: what the firmware calls this machine, and whether it is one.
+//
+// On x86 the processor says whether a hypervisor runs below. Which one it is tell the firmware's tables, Xen's own
+// folder, or the clocks that hypervisors offer.
+#include <array>
+#include <utility>
+
+#include "topology/facts/readers.hpp"
+#include "topology/facts/text.hpp"
+
+namespace weft::topology {
+namespace {
+
+struct Sign {
+  std::string_view text;  // that the vendor's or the product's name contains
+  std::string_view hypervisor;
+};
+
+// Names in DMI tables of virtual machines. Microsoft and Amazon make real machines, too: of theirs the product counts.
+constexpr std::array kSigns = {Sign{"QEMU", "kvm"},
+                               Sign{"KVM", "kvm"},
+                               Sign{"VMware", "vmware"},
+                               Sign{"Xen", "xen"},
+                               Sign{"HVM domU", "xen"},
+                               Sign{"innotek", "virtualbox"},
+                               Sign{"VirtualBox", "virtualbox"},
+                               Sign{"Google Compute Engine", "kvm"},
+                               Sign{"OpenStack", "kvm"},
+                               Sign{"Alibaba Cloud", "kvm"},
+                               Sign{"DigitalOcean", "kvm"},
+                               Sign{"Nutanix", "kvm"},
+                               Sign{"Virtual Machine", "hyper-v"},
+                               Sign{"bhyve", "bhyve"},
+                               Sign{"Parallels", "parallels"}};
+
+constexpr std::array kClocks = {std::pair<std::string_view, std::string_view>{"kvm-clock", "kvm"},
+                                std::pair<std::string_view, std::string_view>{"hyperv_clocksource", "hyper-v"},
+                                std::pair<std::string_view, std::string_view>{"xen", "xen"}};
+
+std::optional<std::string> dmi(const Tree& tree, const std::string& name) {
+  std::optional<std::string> text = tree.attribute("sys/class/dmi/id/" + name);
+  return text ? text : tree.attribute("sys/devices/virtual/dmi/id/" + name);
+}
+
+std::optional<std::string> by_firmware(const PlatformFacts& platform) {
+  for (const Sign& sign : kSigns)
+    for (const auto& name : {platform.vendor, platform.product})
+      if (name && name->find(sign.text) != std::string::npos) return std::string(sign.hypervisor);
+  const bool instance = platform.vendor == "Amazon EC2" && platform.product;
+  if (instance && platform.product->find(".metal") == std::string::npos) return "kvm";
+  return std::nullopt;
+}
+
+std::optional<std::string> by_clock(const Tree& tree) {
+  const std::optional<std::string> clocks =
+      tree.attribute("sys/devices/system/clocksource/clocksource0/available_clocksource");
+  if (!clocks) return std::nullopt;
+  for (const auto& [clock, hypervisor] : kClocks)
+    if (clocks->find(clock) != std::string::npos) return std::string(hypervisor);
+  return std::nullopt;
+}
+
+// The hypervisor bit of x86; nothing where processors have no flags.
+std::optional<bool> processor_says(const Tree& tree) {
+  const std::optional<std::string> text = tree.text("proc/cpuinfo");
+  const std::optional<std::string_view> flags = text ? value_of(*text, "flags") : std::nullopt;
+  if (!flags) return std::nullopt;
+  for (const std::string_view flag : blank_separated(*flags))
+    if (flag == "hypervisor") return true;
+  return false;
+}
+
+}  // namespace
+
+void read_platform(const FactsSource& source, PlatformFacts& platform) {
+  const Tree& tree = source.tree;
+  platform.vendor = dmi(tree, "sys_vendor");
+  platform.product = dmi(tree, "product_name");
+  platform.bios = dmi(tree, "bios_version");
+  platform.virtual_machine = processor_says(tree);
+  if (platform.virtual_machine == false) return;
+  platform.hypervisor = tree.attribute("sys/hypervisor/type");
+  if (!platform.hypervisor) platform.hypervisor = by_firmware(platform);
+  if (!platform.hypervisor && platform.virtual_machine == true) platform.hypervisor = by_clock(tree);
+  if (platform.hypervisor) platform.virtual_machine = true;
+}
+
+}  // namespace weft::topology

@@ -1,0 +1,136 @@
+// Bounded reads below a root folder.
+#include "topology/facts/tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <memory>
+#include <utility>
+
+#include "topology/facts/text.hpp"
+
+namespace weft::topology {
+namespace {
+
+// Resolves links, absolute ones too, as if the folder were the root.
+int open_inside(int folder, const char* path, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.resolve = RESOLVE_IN_ROOT;
+  return static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
+}
+
+bool is_plain(int file) {
+  struct stat about {};
+  return ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+// Up to `most` bytes; nothing if reading fails before any came.
+std::optional<std::string> read_up_to(int file, std::size_t most) {
+  std::string text;
+  char block[16 * 1024];
+  while (text.size() < most) {
+    const ssize_t got = ::read(file, block, std::min(sizeof block, most - text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && text.empty()) return std::nullopt;
+    if (got <= 0) break;
+    text.append(block, static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> TreeFile::word32(unsigned offset) const {
+  unsigned char bytes[4];
+  if (::pread(file_.get(), bytes, sizeof bytes, static_cast<off_t>(offset)) != sizeof bytes) return std::nullopt;
+  return static_cast<std::uint32_t>(bytes[0]) | static_cast<std::uint32_t>(bytes[1]) << 8 |
+         static_cast<std::uint32_t>(bytes[2]) << 16 | static_cast<std::uint32_t>(bytes[3]) << 24;
+}
+
+Tree::Tree(std::string root)
+    : root_(root.empty() ? "/" : std::move(root)), folder_(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+base::FileDescriptor Tree::open(const std::string& path, int flags) const {
+  if (!folder_) return {};
+  flags |= O_CLOEXEC;
+  const int file = open_inside(folder_.get(), path.c_str(), flags);
+  // Old kernels do not have the call, and some containers forbid it.
+  if (file < 0 && (errno == ENOSYS || errno == EPERM))
+    return base::FileDescriptor(::openat(folder_.get(), path.c_str(), flags));
+  return base::FileDescriptor(file);
+}
+
+std::optional<std::string> Tree::read(const std::string& path, std::size_t most, bool whole) const {
+  // Opening a pipe does not wait for its writer then; nor is it read.
+  const base::FileDescriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!file || !is_plain(file.get())) return std::nullopt;
+  std::optional<std::string> text = read_up_to(file.get(), whole ? most + 1 : most);
+  if (whole && text && text->size() > most) return std::nullopt;
+  return text;
+}
+
+std::optional<std::string> Tree::attribute(const std::string& path) const {
+  const std::optional<std::string> text = read(path, kMaxAttributeBytes, true);
+  if (!text) return std::nullopt;
+  const std::string_view trimmed = trim(*text);
+  if (trimmed.empty()) return std::nullopt;
+  return std::string(trimmed);
+}
+
+std::optional<long long> Tree::integer(const std::string& path) const {
+  const std::optional<std::string> text = attribute(path);
+  if (!text) return std::nullopt;
+  return parse_whole<long long>(*text);
+}
+
+std::optional<std::string> Tree::text(const std::string& path) const { return read(path, kMaxTextBytes, false); }
+
+std::optional<TreeFile> Tree::file(const std::string& path) const {
+  base::FileDescriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!file || !is_plain(file.get())) return std::nullopt;
+  return TreeFile(std::move(file));
+}
+
+std::optional<std::vector<std::string>> Tree::list(const std::string& path) const {
+  base::FileDescriptor file = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (!file) return std::nullopt;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(file.get()), ::closedir);
+  if (!folder) return std::nullopt;
+  file.release();
+  std::vector<std::string> names;
+  while (names.size() < kMaxFolderNames) {
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr) break;
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool Tree::exists(const std::string& path) const { return static_cast<bool>(open(path, O_PATH)); }
+
+std::optional<std::string> Tree::link(const std::string& path) const {
+  const base::FileDescriptor file = open(path, O_PATH | O_NOFOLLOW);
+  char target[PATH_MAX];
+  const ssize_t bytes = file ? ::readlinkat(file.get(), "", target, sizeof target) : -1;
+  if (bytes <= 0) return std::nullopt;
+  return std::string(target, static_cast<std::size_t>(bytes));
+}
+
+std::optional<std::string> Tree::link_name(const std::string& path) const {
+  const std::optional<std::string> target = link(path);
+  if (!target) return std::nullopt;
+  const std::string name = target->substr(target->find_last_of('/') + 1);
+  if (name.empty()) return std::nullopt;
+  return name;
+}
+
+}  // namespace weft::topology
