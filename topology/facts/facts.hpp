@@ -185,9 +185,9 @@ struct DeviceFacts {
   std::optional<int> sm;                       // NVIDIA: compute capability, 90 for 9.0; AMD: compute units
   std::optional<std::string> instruction_set;  // of AMD GPUs: "gfx942", or the number that older RCCL wrote, "910"
   std::optional<bool> gpu_direct;              // whether NICs may reach the GPU's memory, or the NIC any GPU's
-  std::optional<std::string> fabric_state;     // of a GPU behind NVSwitches: "completed", "in progress", "not started"
   std::optional<double> clock_mhz;             // of a GPU's processors, now
   std::optional<double> max_clock_mhz;
+  std::optional<std::string> fabric_state;  // of a GPU behind NVSwitches: "completed", "in progress", "not started"
   std::optional<std::uint64_t> fabric_registered_s;  // when, seconds since boot
 
   bool operator==(const DeviceFacts&) const = default;
