@@ -18,6 +18,7 @@ weft_require(PkgConfig pkg-config)
 weft_require(Threads g++)
 weft_require_module(HWLOC hwloc libhwloc-dev)
 weft_require_module(UCX ucx libucx-dev)
+weft_require_module(ARCHIVE libarchive libarchive-dev)  # its headers; the library is loaded when it is needed
 weft_require(pugixml libpugixml-dev)
 weft_require(nlohmann_json nlohmann-json3-dev)
 weft_require(CLI11 libcli11-dev)

@@ -1,13 +1,17 @@
-// load_survey(): finds out what kind of file it is by its first lines. An importer is a row of the table; the first
-// that recognises the text reads it.
+// load_survey(): finds out what kind of source it is. A folder or an archive holds a recorded tree; of a text the first
+// lines tell. An importer is a row of the table; the first that recognises the text reads it.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "topology/fabric/fabric.hpp"
 #include "topology/import/import.hpp"
 #include "topology/limits.hpp"
 #include "topology/read_file.hpp"
+#include "topology/record/tree.hpp"
+#include "topology/record/unpack.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topology {
@@ -54,6 +58,9 @@ constexpr Importer kImporters[] = {
 
 Result<Survey> load_survey(std::string_view path) {
   const std::string file(path);
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) return survey_tree(file);
+  if (is_archive(read_head(file, kArchiveHeadBytes))) return survey_archive(file);
   WEFT_TRY_ASSIGN(const std::string text, read_file(file, kMaxFileBytes));
   for (const Importer& importer : kImporters) {
     if (!importer.recognises(text)) continue;

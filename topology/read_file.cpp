@@ -72,6 +72,16 @@ Result<std::string> read_file(const std::string& path, std::size_t most, int pip
   }
 }
 
+std::string read_head(const std::string& path, std::size_t most) {
+  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about;
+  if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
+  std::string head(most, '\0');
+  const ssize_t got = ::read(file.get(), head.data(), head.size());
+  head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return head;
+}
+
 std::optional<std::string> read_attribute(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxAttribute);
   if (!text) return std::nullopt;

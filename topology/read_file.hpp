@@ -17,6 +17,9 @@ inline constexpr int kPipeTimeoutMs = 60'000;
 // file.
 Result<std::string> read_file(const std::string& path, std::size_t most, int pipe_timeout_ms = kPipeTimeoutMs);
 
+// The first bytes of a file, as many as there are up to `most`; nothing for what is no regular file or cannot be read.
+std::string read_head(const std::string& path, std::size_t most);
+
 // One sysfs attribute without the white space around it; nothing if it cannot be read or is empty.
 std::optional<std::string> read_attribute(const std::string& path);
 std::optional<long long> read_integer(const std::string& path);

@@ -207,7 +207,7 @@ TEST_F(TopoProbe, output_follows_a_symbolic_link) {
 }
 
 TEST_F(TopoProbe, input_that_is_no_file_or_too_long_is_refused) {
-  expect_one_line(run("--from " + scratch_.root()), "it is a folder; give the name of a file");
+  expect_one_line(run("--from " + scratch_.root()), "holds no recorded tree");
   expect_one_line(run("--from /dev/zero"), "it is a device; give the name of a file");
   scratch_.write("/long.json", "{");
   std::filesystem::resize_file(path("long.json"), (std::uintmax_t{256} << 20) + 1);  // a hole: takes no room

@@ -6,6 +6,7 @@
 #include "topology/probe/hwloc_objects.hpp"
 #include "topology/probe/machine_probe.hpp"
 #include "topology/read_file.hpp"
+#include "topology/record/tree_links.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -14,6 +15,7 @@ Result<Graph> probe(const ProbeOptions& options) {
   const std::string root = options.root.empty() ? "/" : options.root;
   if (root != "/" && list_folder(root + "/sys").empty())
     return Status(Code::NotFound, fmt::format("{} holds no recorded tree: there is no {}/sys", root, root));
+  if (root != "/") WEFT_TRY(check_links(root));
   WEFT_TRY_ASSIGN(const ObjectTree tree, read_hwloc_objects(root));
   MachineProbe machine(tree, root, "sysfs");
   WEFT_TRY(run_phases(machine));

@@ -1,0 +1,85 @@
+// Finds libarchive's functions by name.
+#include "topology/record/archive_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace weft::topology {
+namespace {
+
+constexpr const char* kFile = "libarchive.so.13";
+
+class Finder {
+ public:
+  explicit Finder(void* library) : library_(library) {}
+  template <typename Function>
+  void operator()(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(::dlsym(library_, name));
+    complete_ = complete_ && function != nullptr;
+  }
+  bool complete() const { return complete_; }
+
+ private:
+  void* library_;
+  bool complete_ = true;
+};
+
+void find_readers(Finder& find, ArchiveLibrary& library) {
+  find("archive_error_string", library.error_string);
+  find("archive_read_new", library.read_new);
+  find("archive_read_free", library.read_free);
+  find("archive_read_support_filter_bzip2", library.read_support_filter_bzip2);
+  find("archive_read_support_filter_gzip", library.read_support_filter_gzip);
+  find("archive_read_support_filter_xz", library.read_support_filter_xz);
+  find("archive_read_support_format_tar", library.read_support_format_tar);
+  find("archive_read_open_fd", library.read_open_fd);
+  find("archive_read_next_header", library.read_next_header);
+  find("archive_read_data", library.read_data);
+  find("archive_entry_pathname", library.entry_pathname);
+  find("archive_entry_filetype", library.entry_filetype);
+  find("archive_entry_size", library.entry_size);
+  find("archive_entry_symlink", library.entry_symlink);
+  find("archive_entry_hardlink", library.entry_hardlink);
+}
+
+void find_writers(Finder& find, ArchiveLibrary& library) {
+  find("archive_write_new", library.write_new);
+  find("archive_write_free", library.write_free);
+  find("archive_write_add_filter_bzip2", library.write_add_filter_bzip2);
+  find("archive_write_set_format_gnutar", library.write_set_format_gnutar);
+  find("archive_write_open", library.write_open);
+  find("archive_write_header", library.write_header);
+  find("archive_write_data", library.write_data);
+  find("archive_write_close", library.write_close);
+  find("archive_entry_new", library.entry_new);
+  find("archive_entry_free", library.entry_free);
+  find("archive_entry_set_pathname", library.entry_set_pathname);
+  find("archive_entry_set_filetype", library.entry_set_filetype);
+  find("archive_entry_set_perm", library.entry_set_perm);
+  find("archive_entry_set_size", library.entry_set_size);
+  find("archive_entry_set_symlink", library.entry_set_symlink);
+}
+
+std::optional<ArchiveLibrary> open_library() {
+  void* const file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
+  if (file == nullptr) return std::nullopt;
+  ArchiveLibrary library{};
+  Finder find(file);
+  find_readers(find, library);
+  find_writers(find, library);
+  return find.complete() ? std::optional(library) : std::nullopt;
+}
+
+}  // namespace
+
+Result<const ArchiveLibrary*> ArchiveLibrary::load() {
+  static const std::optional<ArchiveLibrary> library = open_library();
+  if (library) return &*library;
+  return Status(Code::Unsupported, fmt::format("archives need {}, which is not here; install the package libarchive13, "
+                                               "or give an unpacked folder",
+                                               kFile));
+}
+
+}  // namespace weft::topology

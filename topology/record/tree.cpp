@@ -1,0 +1,52 @@
+// Finds the tree in a folder or an archive.
+#include "topology/record/tree.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <vector>
+
+#include "base/plural.hpp"
+#include "topology/read_file.hpp"
+#include "topology/record/unpack.hpp"
+
+namespace weft::topology {
+namespace {
+
+bool is_folder(const std::string& path) {
+  struct stat about;
+  return ::lstat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+// The folder that holds sys/: this one, or the only one in it that does.
+Result<std::string> find_root(const std::string& folder, const std::string& name) {
+  if (is_folder(folder + "/sys")) return folder;
+  std::vector<std::string> found;
+  for (const std::string& below : list_folder(folder))
+    if (is_folder(folder + "/" + below) && is_folder(folder + "/" + below + "/sys")) found.push_back(below);
+  if (found.size() == 1) return folder + "/" + found.front();
+  return Status(Code::NotFound,
+                fmt::format("{}: holds {}; give a tree with sys/ and proc/ in it", name,
+                            found.empty() ? "no recorded tree" : base::plural(found.size(), "recorded tree")));
+}
+
+}  // namespace
+
+Result<Survey> survey_tree(const std::string& folder) {
+  WEFT_TRY_ASSIGN(const std::string root, find_root(folder, folder));
+  return survey(ProbeOptions{root});
+}
+
+Result<Survey> survey_archive(const std::string& path) {
+  WEFT_TRY_ASSIGN(const UnpackedArchive unpacked, UnpackedArchive::unpack(path));
+  WEFT_TRY_ASSIGN(const std::string root, find_root(unpacked.folder(), path));
+  Result<Survey> survey = topology::survey(ProbeOptions{root});
+  if (!survey) return Status(survey.error().code(), fmt::format("{}: {}", path, survey.error().message()));
+  if (unpacked.left_out() > 0)
+    survey->remarks.push_back(
+        {RemarkKind::Unreadable, path,
+         fmt::format("{} lead out of the tree and were not followed", base::plural(unpacked.left_out(), "link"))});
+  return survey;
+}
+
+}  // namespace weft::topology

@@ -1,0 +1,16 @@
+// Recorded trees: folders and archives that hold the sys/ and proc/ of another machine.
+#pragma once
+
+#include <string>
+
+#include "topology/survey.hpp"
+
+namespace weft::topology {
+
+// What the tree in a folder tells: the folder itself holds sys/, or the only folder in it that does. NotFound if there
+// is none.
+Result<Survey> survey_tree(const std::string& folder);
+// The same of an archive.
+Result<Survey> survey_archive(const std::string& path);
+
+}  // namespace weft::topology

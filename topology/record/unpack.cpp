@@ -1,0 +1,227 @@
+// Unpacks archives. Links are made last, so that nothing is ever written through one.
+#include "topology/record/unpack.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+#include "base/deadline.hpp"
+#include "base/file_descriptor.hpp"
+#include "topology/node_names.hpp"
+#include "topology/record/archive_library.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::size_t kMaxPathBytes = 1024;
+constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kReadBlock = std::size_t{64} << 10;
+constexpr int kMaxUnpackMs = 20'000;
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    if (!part.empty() && part != ".") parts.push_back(part);
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return parts;
+}
+
+// Nobody reads these, and a tree of a large machine has thousands: memory blocks of NUMA nodes, statistics of CPUs.
+bool is_unread(const std::vector<std::string_view>& parts) {
+  constexpr std::string_view kUnread[] = {"cpuidle", "microcode", "thermal_throttle", "crash_notes",
+                                          "crash_notes_size"};
+  const auto system = std::find(parts.begin(), parts.end(), "system");
+  if (parts.end() - system < 4) return false;
+  const std::string_view kind = *(system + 1);
+  const std::string_view what = *(system + 3);
+  if (kind == "node") return what.starts_with("memory") && what.size() > std::string_view("memory").size();
+  return kind == "cpu" && std::find(std::begin(kUnread), std::end(kUnread), what) != std::end(kUnread);
+}
+
+// A folder of our own: in memory where there is room, since a tree is thousands of small files.
+std::string make_temporary_folder() {
+  struct statvfs memory;
+  std::error_code error;
+  const std::string usual = std::filesystem::temp_directory_path(error).string();
+  const bool room = std::getenv("TMPDIR") == nullptr && ::statvfs("/dev/shm", &memory) == 0 &&
+                    memory.f_bavail * memory.f_frsize > 4 * kMaxUnpackedBytes;
+  for (const std::string& place : {std::string(room ? "/dev/shm" : ""), usual}) {
+    std::string folder = place + "/weft-tree-XXXXXX";
+    if (!place.empty() && ::mkdtemp(folder.data()) != nullptr) return folder;
+  }
+  return {};
+}
+
+Status unwritable(const std::string& path) {
+  return Status(Code::SystemError, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
+class Unpacker {
+ public:
+  Unpacker(const ArchiveLibrary& library, const std::string& archive, std::string folder)
+      : library_(library), name_(archive), folder_(std::move(folder)), reader_(library.read_new(), library.read_free) {}
+
+  Status run() {
+    const base::FileDescriptor file(::open(name_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return Status(Code::NotFound, fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+    if (reader_ == nullptr) return Status(Code::ResourceExhausted, fmt::format("{}: no memory to read it", name_));
+    library_.read_support_filter_bzip2(reader_.get());
+    library_.read_support_filter_gzip(reader_.get());
+    library_.read_support_filter_xz(reader_.get());
+    library_.read_support_format_tar(reader_.get());
+    if (library_.read_open_fd(reader_.get(), file.get(), kReadBlock) != ARCHIVE_OK) return corrupt();
+    const auto deadline = base::Deadline::after_ms(kMaxUnpackMs);
+    archive_entry* entry = nullptr;
+    for (std::size_t entries = 0;; ++entries) {
+      const int result = library_.read_next_header(reader_.get(), &entry);
+      if (result == ARCHIVE_EOF) break;
+      if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return corrupt();
+      if (entries == kMaxArchiveEntries) return refused(fmt::format("holds more than {} entries", kMaxArchiveEntries));
+      if (deadline.passed()) return refused(fmt::format("takes longer than {} s to unpack", kMaxUnpackMs / 1000));
+      WEFT_TRY(take(entry));
+    }
+    return make_links();
+  }
+  std::size_t left_out() const { return left_out_; }
+
+ private:
+  struct Link {
+    std::string path;
+    std::string target;
+    std::size_t depth;  // of the folder it is in
+  };
+
+  Status corrupt() const {
+    const char* why = library_.error_string(reader_.get());
+    return Status(Code::Corrupt, fmt::format("{}: is no archive, or cut: {}", name_,
+                                             why != nullptr ? as_plain_text(why) : "no more is known"));
+  }
+  Status refused(std::string_view reason) const {
+    return Status(Code::ResourceExhausted,
+                  fmt::format("{}: {}; give an archive of sys/ and proc/ alone", name_, reason));
+  }
+  Status too_large() const { return refused(fmt::format("holds more than {} MiB unpacked", kMaxUnpackedBytes >> 20)); }
+
+  Status take(archive_entry* entry) {
+    const char* const raw = library_.entry_pathname(entry);
+    if (raw == nullptr || std::strlen(raw) > kMaxPathBytes)
+      return Status(Code::Corrupt, name_ + ": an entry without a sound name");
+    const std::vector<std::string_view> parts = parts_of(raw);
+    if (*raw == '/' || parts.size() > kMaxDepth || std::find(parts.begin(), parts.end(), "..") != parts.end())
+      return Status(Code::Corrupt, fmt::format("{}: the entry {} leads out of the archive", name_, as_plain_text(raw)));
+    if (parts.empty() || is_unread(parts)) return {};
+    const bool folder = library_.entry_filetype(entry) == AE_IFDIR;
+    std::string path = folder_;
+    for (std::size_t i = 0; i + (folder ? 0 : 1) < parts.size(); ++i)
+      WEFT_TRY(make_folder(path.append("/").append(parts[i])));
+    path.append("/").append(parts.back());
+    if (library_.entry_filetype(entry) == AE_IFREG && library_.entry_hardlink(entry) == nullptr)
+      return write_file(entry, path);
+    if (const char* target = library_.entry_symlink(entry);
+        library_.entry_filetype(entry) == AE_IFLNK && target != nullptr)
+      links_.push_back({std::move(path), target, parts.size() - 1});
+    return {};  // devices and pipes are left out
+  }
+
+  Status make_folder(const std::string& path) {
+    if (!made_.insert(path).second) return {};
+    return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? Status() : unwritable(path);
+  }
+
+  Status write_file(archive_entry* entry, const std::string& path) {
+    const auto announced = static_cast<std::uint64_t>(std::max<la_int64_t>(library_.entry_size(entry), 0));
+    if (announced > kMaxUnpackedBytes - bytes_) return too_large();
+    const base::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file && (errno == EISDIR || errno == ENOTDIR))
+      return Status(Code::Corrupt, fmt::format("{}: an entry is both a file and a folder", name_));
+    if (!file) return unwritable(path);
+    char block[16 << 10];
+    for (;;) {
+      const la_ssize_t got = library_.read_data(reader_.get(), block, sizeof block);
+      if (got == 0) return {};
+      if (got < 0) return corrupt();
+      bytes_ += static_cast<std::size_t>(got);
+      if (bytes_ > kMaxUnpackedBytes) return too_large();
+      if (::write(file.get(), block, static_cast<std::size_t>(got)) != got) return unwritable(path);
+    }
+  }
+
+  // Their folders are real ones: they were made before any link was.
+  Status make_links() {
+    for (const Link& link : links_) {
+      if (!stays_inside(link.target, link.depth)) {
+        ++left_out_;
+        continue;
+      }
+      if (::symlink(link.target.c_str(), link.path.c_str()) != 0 && errno != EEXIST) return unwritable(link.path);
+    }
+    return {};
+  }
+
+  const ArchiveLibrary& library_;
+  const std::string& name_;
+  std::string folder_;
+  std::unique_ptr<archive, int (*)(archive*)> reader_;
+  std::unordered_set<std::string> made_;
+  std::vector<Link> links_;
+  std::size_t bytes_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace
+
+bool is_archive(std::string_view head) {
+  constexpr std::size_t kTarMagic = 257;
+  return head.starts_with("BZh") || head.starts_with("\x1f\x8b") ||
+         head.starts_with(std::string_view("\xfd"
+                                           "7zXZ\0",
+                                           6)) ||
+         (head.size() > kTarMagic && head.substr(kTarMagic).starts_with("ustar"));
+}
+
+bool stays_inside(std::string_view target, std::size_t depth) {
+  if (target.empty() || target.front() == '/') return false;
+  bool climbs = true;
+  std::size_t up = 0;
+  for (std::string_view part : parts_of(target)) {
+    if (part != "..")
+      climbs = false;
+    else if (!climbs || ++up > depth)
+      return false;
+  }
+  return true;
+}
+
+Result<UnpackedArchive> UnpackedArchive::unpack(const std::string& path) {
+  WEFT_TRY_ASSIGN(const ArchiveLibrary* library, ArchiveLibrary::load());
+  const std::string folder = make_temporary_folder();
+  if (folder.empty())
+    return Status(Code::SystemError, fmt::format("cannot make a temporary folder to unpack {}: {}; set TMPDIR", path,
+                                                 std::strerror(errno)));
+  UnpackedArchive unpacked(folder);
+  Unpacker unpacker(*library, path, folder);
+  WEFT_TRY(unpacker.run());
+  unpacked.left_out_ = unpacker.left_out();
+  return unpacked;
+}
+
+UnpackedArchive::~UnpackedArchive() {
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+}
+
+}  // namespace weft::topology
