@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/topology/support/recorded_tree.hpp"
+#include "tests/topology/support/topo_probe.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -21,40 +21,10 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string read_all(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out;
-  std::string err;
-};
-
-class TopoProbe : public testing::Test {
- protected:
-  // `arguments` as a shell reads them.
-  Outcome run(const std::string& arguments) {
-    const char* folder = std::getenv("WEFT_TEST_BIN");
-    EXPECT_NE(folder, nullptr) << "set WEFT_TEST_BIN to the folder of topo-probe";
-    const std::string command = std::string(folder != nullptr ? folder : ".") + "/topo-probe " + arguments + " >" +
-                                path("out") + " 2>" + path("err");
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(path("out")), read_all(path("err"))};
-  }
-  std::string path(const std::string& name) const { return scratch_.root() + "/" + name; }
-
-  test::RecordedTree scratch_;
-};
-
-void expect_one_line(const Outcome& outcome, const std::string& words) {
-  EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  EXPECT_THAT(outcome.err, testing::StartsWith("topo-probe: "));
-  EXPECT_THAT(outcome.err, HasSubstr(words));
-  EXPECT_EQ(outcome.out, "");
-}
+using test::expect_one_line;
+using test::Outcome;
+using test::read_all;
+using test::TopoProbe;
 
 TEST_F(TopoProbe, shows_this_machine) {
   const Outcome outcome = run("");

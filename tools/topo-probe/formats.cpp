@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "topology/export/dot.hpp"
 #include "topology/export/nccl_xml.hpp"
 
 namespace weft::topo_probe {
@@ -25,8 +26,12 @@ constexpr Format kFormats[] = {
     {"text", "for people", write_text},
     {"json", "for programs, and to be read back with --from",
      [](Report& report, const Arguments&) -> Result<std::string> { return report_json(report); }},
+    {"dot", "a picture by Graphviz",
+     [](Report& report, const Arguments&) -> Result<std::string> { return topology::to_dot(report.graph); }},
     {"nccl-xml", "for NCCL_TOPO_FILE",
      [](Report& report, const Arguments& arguments) { return to_nccl_xml(report.survey, arguments.nccl_version); }},
+    {"prometheus", "for a textfile collector",
+     [](Report& report, const Arguments&) -> Result<std::string> { return report_prometheus(report); }},
 };
 
 constexpr View kViews[] = {

@@ -191,6 +191,18 @@ void write_findings(JsonWriter& json, const Report& report) {
   json.end_list();
 }
 
+void write_unknown(JsonWriter& json, const Report& report) {
+  json.begin_list("unknown", Layout::Lines);
+  for (const Unknown& unknown : report.unknown) {
+    json.begin_object();
+    json.member("what", unknown.what);
+    json.member("subject", unknown.subject);
+    json.member("why", unknown.why);
+    json.end_object();
+  }
+  json.end_list();
+}
+
 void write_rings(JsonWriter& json, const Report& report) {
   const Rings& rings = *report.rings;
   json.begin_object("rings", Layout::Lines);
@@ -239,6 +251,7 @@ std::string report_json(Report& report) {
   write_links(json, graph);
   write_nearest(json, report);
   write_findings(json, report);
+  write_unknown(json, report);
   if (report.rings) write_rings(json, report);
   write_survey(json, report.survey);
   json.end_object();

@@ -59,7 +59,8 @@ Result<int> run(const Arguments& arguments) {
   WEFT_TRY_ASSIGN(const topology::Survey survey, survey_of(arguments));
   const topology::Graph& graph = survey.graph;
   topology::Locality locality(graph);
-  Report report{survey, graph, locality, topology::audit::audit(survey), make_matrices(graph), {}};
+  Report report{survey, graph, locality, topology::audit::audit(survey), make_matrices(graph), {}, {}};
+  report.unknown = find_unknown(report);
   if (arguments.rings) {
     WEFT_TRY_ASSIGN(report.rings, make_rings(graph, arguments.ranks));
   }

@@ -38,6 +38,13 @@ struct Rings {
   Group group;
 };
 
+// What the source does not tell, or may not be read.
+struct Unknown {
+  std::string what;     // "acs"
+  std::string subject;  // "switch-0000:c0:00.0 (0000:c0:00.0)"
+  std::string why;      // "needs root"
+};
+
 struct Report {
   const topology::Survey& survey;
   const topology::Graph& graph;  // the survey's
@@ -45,16 +52,21 @@ struct Report {
   std::vector<topology::audit::Finding> findings;
   std::optional<Matrices> matrices;  // nothing where there are too many devices
   std::optional<Rings> rings;        // only if asked for
+  std::vector<Unknown> unknown;
 };
 
 std::optional<Matrices> make_matrices(const topology::Graph& graph);
 // `ranks` 0: one for each GPU, or for each core group where there are no GPUs.
 Result<Rings> make_rings(const topology::Graph& graph, int ranks);
 
+// The report may lack its `unknown` then.
+std::vector<Unknown> find_unknown(const Report& report);
+
 std::string report_text(Report& report);
 std::string matrix_text(const Report& report);
 std::string rings_text(Report& report);
 std::string findings_text(const Report& report);
 std::string report_json(Report& report);
+std::string report_prometheus(const Report& report);
 
 }  // namespace weft::topo_probe
