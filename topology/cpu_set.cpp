@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace weft::topology {
 namespace {
@@ -47,6 +48,25 @@ std::vector<CpuRange> parse_cpu_list(std::string_view text) {
     text.remove_prefix(1);
   }
   return ranges;
+}
+
+std::vector<int> cpus_of(std::string_view list) {
+  std::vector<int> cpus;
+  for (const CpuRange& range : merged(parse_cpu_list(list)))
+    for (int cpu = range.first; cpu <= range.last; ++cpu) cpus.push_back(cpu);
+  return cpus;
+}
+
+std::string cpu_list(std::vector<int> cpus) {
+  std::vector<CpuRange> ranges;
+  for (int cpu : cpus) ranges.push_back({cpu, cpu});
+  std::string list;
+  for (const CpuRange& range : merged(std::move(ranges))) {
+    if (!list.empty()) list += ',';
+    list += std::to_string(range.first);
+    if (range.last > range.first) list += '-' + std::to_string(range.last);
+  }
+  return list;
 }
 
 std::size_t count_cpus(std::string_view list) {

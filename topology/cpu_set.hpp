@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,10 @@ struct CpuRange {
   int last;
 };
 std::vector<CpuRange> parse_cpu_list(std::string_view text);
+
+// Every CPU of a list, sorted, each once; and a list of such, "0-15,128-143".
+std::vector<int> cpus_of(std::string_view list);
+std::string cpu_list(std::vector<int> cpus);
 
 std::size_t count_cpus(std::string_view list);
 // Whether `inner` has CPUs and all are in `outer`.

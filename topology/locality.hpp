@@ -33,6 +33,8 @@ class Locality {
   // Ids of one host, in order.
   const std::vector<int>& gpus(int host) const { return hosts_[static_cast<std::size_t>(host)].gpus; }
   const std::vector<int>& nics(int host) const { return hosts_[static_cast<std::size_t>(host)].nics; }
+  const std::vector<int>& core_groups(int host) const { return hosts_[static_cast<std::size_t>(host)].core_groups; }
+  int machine(int host) const { return hosts_[static_cast<std::size_t>(host)].machine; }
   const std::vector<int>& numas(int host) const { return hosts_[static_cast<std::size_t>(host)].numas; }
   int hosts() const { return static_cast<int>(hosts_.size()); }
 
@@ -54,6 +56,8 @@ class Locality {
     std::vector<int> nics;
     std::vector<int> fabric_nics;
     std::vector<int> numas;
+    std::vector<int> core_groups;
+    int machine = -1;
   };
   const Graph& graph_;
   PathFinder finder_;

@@ -199,6 +199,8 @@ struct HostFacts {
   PlatformFacts platform;
   ContainerFacts container;
   ProcessFacts process;
+  // The CPUs of each core that has several ("0,56"), by the first; none has: an empty list.
+  std::optional<std::vector<std::string>> shared_cores;
   std::optional<bool> fabric_manager;                       // whether nvidia-fabricmanager runs
   std::optional<std::uint64_t> fabric_manager_start_s;      // seconds since boot
   std::optional<std::vector<std::string>> network_plugins;  // NCCL's: "libnccl-net.so"

@@ -179,6 +179,7 @@ void visit_fields(T& host, Visit&& visit) {
   visit("platform", host.platform);
   visit("container", host.container);
   visit("process", host.process);
+  visit("shared_cores", host.shared_cores);
   visit("fabric_manager", host.fabric_manager);
   visit("fabric_manager_start_s", host.fabric_manager_start_s);
   visit("network_plugins", host.network_plugins);

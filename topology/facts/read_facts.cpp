@@ -16,6 +16,7 @@ void read_facts(const std::string& root, Survey& survey) {
   read_platform(source, facts.platform);
   read_container(source, facts.container);
   read_process(source, facts.process);
+  read_shared_cores(source, facts);
   if (source.environment) facts.environment = relevant_variables(*source.environment);
   read_interfaces(source, facts.interfaces);
   read_devices(source, survey.graph, facts, survey.remarks);

@@ -27,6 +27,7 @@ void read_kernel(const FactsSource& source, KernelFacts& kernel);
 void read_platform(const FactsSource& source, PlatformFacts& platform);
 void read_container(const FactsSource& source, ContainerFacts& container);
 void read_process(const FactsSource& source, ProcessFacts& process);
+void read_shared_cores(const FactsSource& source, HostFacts& host);
 void read_interfaces(const FactsSource& source, std::vector<InterfaceFacts>& interfaces);
 // GPUs, NICs, what is above them, NVSwitches; `graph` gives them their names. Remarks say what may not be read.
 void read_devices(const FactsSource& source, const Graph& graph, HostFacts& host, std::vector<Remark>& remarks);

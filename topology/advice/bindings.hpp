@@ -1,0 +1,39 @@
+// Bindings: where the ranks of a host had best run. One rank for each GPU, or for each core group where there are
+// none; each with cores of its own near its device, the memory node of these, and the NICs that are its nearest, evenly
+// shared.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/locality.hpp"
+#include "topology/survey.hpp"
+
+namespace weft::topology::advice {
+
+struct Binding {
+  int device = -1;                     // node id: a GPU or a core group, or the machine
+  std::string cpus;                    // list form; empty where nothing is known
+  std::optional<int> memory_node;      // os index
+  std::vector<int> nics;               // node ids, the nearest first
+  std::optional<PathClass> nic_class;  // of the farthest of these
+
+  bool operator==(const Binding&) const = default;
+};
+
+struct HostBindings {
+  int host = 0;
+  std::vector<Binding> ranks;      // by local rank
+  std::vector<std::string> notes;  // what is not as one would wish, and what was left out
+};
+
+// The NICs that ranks should use: fabric NICs if there are any, else Ethernet ones; no virtual functions, none that is
+// down, none much slower than the others. `left_out` tells why.
+std::vector<int> usable_nics(const Survey& survey, const Locality& locality, int host,
+                             std::vector<std::string>* left_out = nullptr);
+
+HostBindings bind_host(const Survey& survey, Locality& locality, int host);
+std::vector<HostBindings> bind_hosts(const Survey& survey, Locality& locality);
+
+}  // namespace weft::topology::advice

@@ -1,0 +1,343 @@
+// Which variables a host needs.
+#include "topology/advice/environment.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/plural.hpp"
+#include "topology/advice/bindings.hpp"
+#include "topology/cpu_set.hpp"
+#include "topology/network.hpp"
+
+namespace weft::topology::advice {
+namespace {
+
+constexpr std::size_t kUcxRails = 2;  // NICs that UCX uses for one message unless told otherwise
+
+bool contains(const std::optional<std::vector<std::string>>& list, std::string_view word) {
+  return list && std::find(list->begin(), list->end(), word) != list->end();
+}
+
+// "0000:0000:0000:0000:0000:ffff:0a00:0004": an IPv4 address in a GID.
+bool is_ipv4(const GidFacts& gid) { return gid.address.find(":ffff:") != std::string::npos; }
+bool is_link_local(const GidFacts& gid) { return gid.address.starts_with("fe80"); }
+
+class Advisor {
+ public:
+  Advisor(const Survey& survey, Locality& locality, int host)
+      : locality_(locality), facts_(survey.facts(host)), host_(host) {
+    for (int nic : usable_nics(survey, locality, host, &left_out_))
+      if (locality.node(nic).fabric) nics_.push_back(nic);
+    for (int nic : nics_) verbs_.push_back(verbs_name(nic));
+  }
+
+  std::vector<Setting> advise() {
+    choose_nics();
+    choose_interface();
+    choose_gid();
+    judge_gpu_direct();
+    judge_rails();
+    judge_peer_to_peer();
+    judge_topology_file();
+    judge_affinity();
+    judge_multicast();
+    judge_providers();
+    return std::move(settings_);
+  }
+
+ private:
+  const Node& node(int id) const { return locality_.node(id); }
+  bool is_efa(int nic) const { return node(nic).device.starts_with("1d0f:efa"); }
+  bool is_slingshot(int nic) const { return node(nic).device == "17db:0501"; }
+  bool has_gpus() const { return !locality_.gpus(host_).empty(); }
+  bool has_nvidia_gpus() const {
+    return std::any_of(locality_.gpus(host_).begin(), locality_.gpus(host_).end(),
+                       [&](int gpu) { return node(gpu).device.starts_with("10de:"); });
+  }
+  // Of NICs that verbs drives as InfiniBand or RoCE.
+  bool uses_verbs() const {
+    return std::any_of(nics_.begin(), nics_.end(), [&](int nic) { return !is_efa(nic) && !is_slingshot(nic); });
+  }
+
+  const DeviceFacts* device(int id) const {
+    const DeviceFacts* found = facts_.device(node(id).name);
+    return found != nullptr ? found : facts_.device(node(id).bus_id);
+  }
+
+  std::string verbs_name(int nic) const {
+    if (const DeviceFacts* facts = device(nic); facts != nullptr && facts->verbs) return *facts->verbs;
+    return node(nic).name;
+  }
+
+  void set(std::string name, std::string value, std::string reason) {
+    std::optional<std::string> present;
+    if (facts_.environment) present = facts_.variable(name).value_or("");
+    if (present && present->empty()) present.reset();
+    settings_.push_back({std::move(name), std::move(value), std::move(reason), std::move(present)});
+  }
+
+  // Libraries take every port that is up. A line is needed where that would be too many.
+  void choose_nics() {
+    if (!uses_verbs() || left_out_.empty() || verbs_.empty()) return;
+    const std::string reason = fmt::format("{}", fmt::join(left_out_, "; "));
+    if (has_gpus()) set("NCCL_IB_HCA", fmt::format("={}", fmt::join(verbs_, ",")), reason);
+    std::vector<std::string> ports;
+    for (const std::string& name : verbs_) ports.push_back(name + ":1");
+    set("UCX_NET_DEVICES", fmt::format("{}", fmt::join(ports, ",")), reason);
+  }
+
+  // The interface that leads out, if others would be tried, too.
+  void choose_interface() {
+    const InterfaceFacts* out = nullptr;
+    std::vector<std::string> misleading;
+    for (const InterfaceFacts& one : facts_.interfaces) {
+      if (one.default_route == true && one.state != "down" && (out == nullptr || one.speed_gbs > out->speed_gbs))
+        out = &one;
+      const bool is_virtual = one.kind == "bridge" || one.kind == "veth" || one.kind == "tun" || one.kind == "virtual";
+      const bool link_local = !one.addresses.empty() &&
+                              std::all_of(one.addresses.begin(), one.addresses.end(), [](const std::string& address) {
+                                return address.starts_with("169.254.") || address.starts_with("fe80");
+                              });
+      const bool skipped = one.name.starts_with("docker") || one.kind == "loopback";  // libraries leave these out
+      const bool usable = one.state != "down" && !one.addresses.empty() && !one.master;
+      if (usable && !skipped && one.default_route != true && (is_virtual || (link_local && one.kind != "physical")))
+        misleading.push_back(one.name);
+    }
+    if (out == nullptr || misleading.empty()) return;
+    const std::string reason = fmt::format("{} leads out of this host; {} {} local and would be tried, too", out->name,
+                                           fmt::join(misleading, ", "), misleading.size() == 1 ? "is" : "are");
+    if (has_gpus()) set("NCCL_SOCKET_IFNAME", "=" + out->name, reason);
+    set("GLOO_SOCKET_IFNAME", out->name, reason);
+    set("OMPI_MCA_btl_tcp_if_include", out->name, reason);
+  }
+
+  // The index of the routable RoCE v2 entry; nothing if a port has none, or is not RoCE.
+  static std::optional<int> gid_of(const PortFacts& port) {
+    if (port.link_layer != "Ethernet") return std::nullopt;
+    for (const GidFacts& gid : port.gids)
+      if (gid.type == "RoCE v2" && is_ipv4(gid) && !is_link_local(gid)) return gid.index;
+    return std::nullopt;
+  }
+
+  void choose_gid() {
+    std::map<int, std::vector<std::string>> by_index;
+    std::size_t ports = 0;
+    for (int nic : nics_) {
+      const DeviceFacts* facts = device(nic);
+      if (facts == nullptr || facts->ports.empty()) continue;
+      ++ports;
+      if (const std::optional<int> index = gid_of(facts->ports.front())) by_index[*index].push_back(verbs_name(nic));
+    }
+    // One variable serves all ports: where they differ, it would be wrong for some.
+    if (by_index.size() != 1 || by_index.begin()->second.size() != ports || ports != nics_.size()) return;
+    const int index = by_index.begin()->first;
+    const std::string reason =
+        fmt::format("entry {} is RoCE v2 with an IPv4 address on {}; releases of NCCL before 2.21 take entry 0", index,
+                    fmt::join(by_index.begin()->second, ", "));
+    if (has_gpus()) set("NCCL_IB_GID_INDEX", fmt::format("{}", index), reason);
+    set("UCX_IB_GID_INDEX", fmt::format("{}", index), reason);
+  }
+
+  // Whether NICs can reach the memory of GPUs at all; unknown if nothing tells.
+  std::optional<bool> gpu_direct() const {
+    if (contains(facts_.kernel.modules, "nvidia_peermem") || contains(facts_.kernel.peer_memory_clients, "nv_mem"))
+      return true;
+    if (facts_.kernel.nvidia_open == true) return true;  // exports DMA-BUF
+    return facts_.kernel.modules ? std::optional(false) : std::nullopt;
+  }
+
+  // NCCL stops at PXB by itself. If all that is near is below the host bridge, it needs to be told.
+  void judge_gpu_direct() {
+    if (!has_nvidia_gpus() || nics_.empty() || gpu_direct() != true || facts_.variable("NCCL_TOPO_FILE")) return;
+    std::size_t host_bridge = 0;
+    for (int gpu : locality_.gpus(host_)) {
+      PathClass nearest = PathClass::None;
+      for (const Path& path : locality_.finder().best_paths(gpu, nics_)) nearest = std::min(nearest, path.path_class);
+      host_bridge += nearest == PathClass::Phb ? 1 : 0;
+    }
+    if (host_bridge == locality_.gpus(host_).size())
+      set("NCCL_NET_GDR_LEVEL", "PHB",
+          "the nearest NIC of every GPU is across a host bridge (PHB), which NCCL takes as too far for GPUDirect RDMA");
+  }
+
+  // The switches that this host's NICs are plugged into.
+  void judge_rails() {
+    if (!has_gpus() || nics_.size() < 2 || locality_.hosts() < 2) return;
+    std::set<int> leaves;
+    for (const Link& link : locality_.graph().links) {
+      if (link.kind != LinkKind::Network) continue;
+      for (const auto& [end, other] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
+        if (node(other).kind == NodeKind::NetworkSwitch && std::find(nics_.begin(), nics_.end(), end) != nics_.end())
+          leaves.insert(other);
+    }
+    if (leaves.size() != nics_.size()) return;
+    const Path across = locality_.finder().best_path(*leaves.begin(), *leaves.rbegin());
+    set("NCCL_CROSS_NIC", "0",
+        across.path_class == PathClass::None
+            ? fmt::format("each of the {} NICs has a rail of its own and rails do not meet", nics_.size())
+            : fmt::format(
+                  "each of the {} NICs is at a leaf switch of its own; between rails traffic goes over the spine",
+                  nics_.size()));
+  }
+
+  bool has_device_links() const {
+    const Graph& graph = locality_.graph();
+    return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+      return node(link.a).host == host_ && (link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi);
+    });
+  }
+
+  std::string redirecting_bridge() const {
+    for (const DeviceFacts& one : facts_.devices)
+      if (one.acs && one.acs->request_redirect) return one.bus_id;
+    return {};
+  }
+
+  void judge_peer_to_peer() {
+    if (!has_nvidia_gpus() || locality_.gpus(host_).size() < 2 || has_device_links()) return;
+    const std::string bridge = redirecting_bridge();
+    if (!bridge.empty() && facts_.platform.virtual_machine != true)
+      return set(
+          "NCCL_P2P_DISABLE", "1",
+          fmt::format("bridge {} redirects requests between devices (ACS) to the root; copies between GPUs are slow or "
+                      "fail until that is off, and there is no NVLink",
+                      bridge));
+    if (facts_.platform.virtual_machine == true)
+      set("NCCL_P2P_LEVEL", "PXB",
+          "GPUs without NVLink in a virtual machine: copies through the host bridge are slower than through memory");
+  }
+
+  bool behind_switch(int gpu) const { return ancestor_of(locality_.graph(), gpu, NodeKind::PciSwitch) >= 0; }
+
+  void judge_topology_file() {
+    if (facts_.platform.virtual_machine != true || !has_gpus() || locality_.gpus(host_).size() < 2) return;
+    const std::vector<int>& gpus = locality_.gpus(host_);
+    if (std::any_of(gpus.begin(), gpus.end(), [&](int gpu) { return behind_switch(gpu); })) return;
+    if (facts_.variable("NCCL_TOPO_FILE")) return;
+    set("NCCL_TOPO_FILE", "/etc/nccl-topology.xml",
+        facts_.topology_file_present == true ? "this virtual machine hides switches and NUMA nodes; the cloud's own "
+                                               "topology file is on it: put its path here"
+                                             : "this virtual machine hides switches and NUMA nodes; write the file "
+                                               "from a dump of the real machine (topo-probe "
+                                               "--from DUMP --format nccl-xml) with this guest's bus ids");
+  }
+
+  void judge_affinity() {
+    if (!has_gpus() || !facts_.process.allowed_cpus) return;
+    std::vector<std::string> far;
+    const std::vector<int> allowed = cpus_of(*facts_.process.allowed_cpus);
+    for (int gpu : locality_.gpus(host_)) {
+      std::vector<int> near;
+      for (int numa : locality_.numa_nodes_of(gpu))
+        for (int cpu : cpus_of(node(numa).cpus)) near.push_back(cpu);
+      const bool any = std::any_of(near.begin(), near.end(),
+                                   [&](int cpu) { return std::binary_search(allowed.begin(), allowed.end(), cpu); });
+      if (!near.empty() && !any) far.push_back(node(gpu).name);
+    }
+    if (!far.empty())
+      set("NCCL_IGNORE_CPU_AFFINITY", "1",
+          fmt::format("the allowed CPUs ({}) include none near {}; NCCL would bind its threads to an empty set",
+                      *facts_.process.allowed_cpus, fmt::join(far, ", ")));
+  }
+
+  void judge_multicast() {
+    if (!facts_.fabric_manager_start_s) return;
+    for (const DeviceFacts& one : facts_.devices)
+      if (one.fabric_registered_s && *one.fabric_registered_s < *facts_.fabric_manager_start_s)
+        return set(
+            "NCCL_NVLS_ENABLE", "0",
+            fmt::format(
+                "the fabric manager was started {} s after boot, after {} had registered ({} s); until the GPUs "
+                "are reset NVLink multicast fails",
+                *facts_.fabric_manager_start_s, one.node.empty() ? one.bus_id : one.node, *one.fabric_registered_s));
+  }
+
+  void judge_providers() {
+    const auto efa =
+        static_cast<std::size_t>(std::count_if(nics_.begin(), nics_.end(), [&](int nic) { return is_efa(nic); }));
+    if (efa > 0)
+      set("FI_PROVIDER", "efa", fmt::format("{} EFA devices; libfabric would fall back to tcp without a word", efa));
+    if (!has_gpus() && uses_verbs() && nics_.size() > kUcxRails)
+      set("UCX_MAX_RNDV_RAILS", fmt::format("{}", nics_.size()),
+          fmt::format("{} NICs; UCX spreads a message over {} at most unless told", nics_.size(), kUcxRails));
+  }
+
+  Locality& locality_;
+  const HostFacts& facts_;
+  int host_;
+  std::vector<int> nics_;
+  std::vector<std::string> verbs_;
+  std::vector<std::string> left_out_;
+  std::vector<Setting> settings_;
+};
+
+// In single quotes where a shell would see more than a word.
+std::string quoted(const std::string& value) {
+  const bool plain = !value.empty() && value.find_first_not_of(
+                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789_=,.:/+-") == std::string::npos;
+  if (plain) return value;
+  std::string text = "'";
+  for (char c : value) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string lines_of(const std::vector<Setting>& settings) {
+  if (settings.empty()) return "# nothing needs to be set: the defaults fit what is known of this host\n";
+  std::string text;
+  for (const Setting& setting : settings) {
+    text += fmt::format("# {}\n", setting.reason);
+    if (setting.present == setting.value)
+      text += "# (it is set so already)\n";
+    else if (setting.present)
+      text += fmt::format("# (now it is {})\n", quoted(*setting.present));
+    text += fmt::format("export {}={}\n", setting.name, quoted(setting.value));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Setting> environment_of(const Survey& survey, Locality& locality, int host) {
+  return Advisor(survey, locality, host).advise();
+}
+
+std::string environment_text(const Survey& survey, Locality& locality) {
+  std::map<std::string, std::size_t> position;
+  std::vector<std::pair<std::string, std::vector<int>>> distinct;  // lines, and the hosts that need them
+  for (int host = 0; host < locality.hosts(); ++host) {
+    std::string lines = lines_of(environment_of(survey, locality, host));
+    const auto [found, fresh] = position.try_emplace(lines, distinct.size());
+    if (fresh) distinct.emplace_back(std::move(lines), std::vector<int>());
+    distinct[found->second].second.push_back(host);
+  }
+  std::string text;
+  for (const auto& [lines, hosts] : distinct) {
+    const int first = hosts.front();
+    text += "# " + survey.facts(first).hostname.value_or(locality.node(locality.machine(first)).name);
+    if (hosts.size() > 1) text += fmt::format(" and {} like it", base::plural(hosts.size() - 1, "host"));
+    text += "\n" + lines;
+  }
+  return text;
+}
+
+void write_environment(base::JsonWriter& json, const Survey& survey, Locality& locality) {
+  json.begin_list(base::JsonWriter::Layout::Lines);
+  for (int host = 0; host < locality.hosts(); ++host)
+    for (const Setting& setting : environment_of(survey, locality, host)) {
+      json.begin_object();
+      json.member("host", host);
+      json.member("name", setting.name);
+      json.member("value", setting.value);
+      json.member("reason", setting.reason);
+      json.member("present", setting.present);
+      json.end_object();
+    }
+  json.end_list();
+}
+
+}  // namespace weft::topology::advice
