@@ -66,10 +66,19 @@ void describe_audit(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"info", "warning", "error"}));
 }
 
+void describe_advice(CLI::App& app, Arguments& arguments) {
+  app.option_defaults()->group("Advice");
+  app.add_flag("--bindings{text}", arguments.bindings,
+               "cores, memory node and NICs for each rank; =json, =numactl, =mpirun (a rankfile), =torchrun")
+      ->check(CLI::IsMember({"text", "json", "numactl", "mpirun", "torchrun"}));
+  app.add_flag("--env", arguments.environment, "variables for NCCL, UCX and launchers, each with its reason");
+}
+
 void describe(CLI::App& app, Arguments& arguments) {
   describe_source(app, arguments);
   describe_output(app, arguments);
   describe_audit(app, arguments);
+  describe_advice(app, arguments);
   base::refuse_empty_values(app);
 }
 

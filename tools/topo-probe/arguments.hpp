@@ -22,6 +22,8 @@ struct Arguments {
   bool matrix = false;
   bool rings = false;
   bool audit = false;
+  std::string bindings;  // their form; empty: not asked for
+  bool environment = false;
   int ranks = 0;  // 0: one for each GPU or core group
   bool list_models = false;
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "topology/advice/binding_text.hpp"
+#include "topology/advice/environment.hpp"
 #include "topology/export/dot.hpp"
 #include "topology/export/nccl_xml.hpp"
 
@@ -35,6 +37,15 @@ constexpr Format kFormats[] = {
 };
 
 constexpr View kViews[] = {
+    {[](const Arguments& arguments) { return !arguments.bindings.empty(); },
+     [](Report& report, const Arguments& arguments) {
+       const auto form = topology::advice::parse_binding_form(arguments.bindings);
+       return topology::advice::binding_text(*form, report.survey, report.locality);
+     }},
+    {[](const Arguments& arguments) { return arguments.environment; },
+     [](Report& report, const Arguments&) -> Result<std::string> {
+       return topology::advice::environment_text(report.survey, report.locality);
+     }},
     {[](const Arguments& arguments) { return arguments.matrix; },
      [](Report& report, const Arguments&) -> Result<std::string> { return matrix_text(report); }},
     {[](const Arguments& arguments) { return arguments.rings; },

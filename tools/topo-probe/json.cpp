@@ -4,6 +4,8 @@
 
 #include "base/json_writer.hpp"
 #include "report.hpp"
+#include "topology/advice/binding_text.hpp"
+#include "topology/advice/environment.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -229,6 +231,17 @@ void write_rings(JsonWriter& json, const Report& report) {
   json.end_object();
 }
 
+void write_advice(JsonWriter& json, Report& report) {
+  if (report.with_bindings) {
+    json.key("bindings");
+    write_bindings(json, topology::advice::bind_hosts(report.survey, report.locality), report.locality);
+  }
+  if (report.with_environment) {
+    json.key("environment_advice");
+    topology::advice::write_environment(json, report.survey, report.locality);
+  }
+}
+
 }  // namespace
 
 std::string report_json(Report& report) {
@@ -253,6 +266,7 @@ std::string report_json(Report& report) {
   write_findings(json, report);
   write_unknown(json, report);
   if (report.rings) write_rings(json, report);
+  write_advice(json, report);
   write_survey(json, report.survey);
   json.end_object();
   return std::move(json).text();

@@ -61,6 +61,8 @@ Result<int> run(const Arguments& arguments) {
   topology::Locality locality(graph);
   Report report{survey, graph, locality, topology::audit::audit(survey), make_matrices(graph), {}, {}};
   report.unknown = find_unknown(report);
+  report.with_bindings = !arguments.bindings.empty();
+  report.with_environment = arguments.environment;
   if (arguments.rings) {
     WEFT_TRY_ASSIGN(report.rings, make_rings(graph, arguments.ranks));
   }

@@ -53,6 +53,8 @@ struct Report {
   std::optional<Matrices> matrices;  // nothing where there are too many devices
   std::optional<Rings> rings;        // only if asked for
   std::vector<Unknown> unknown;
+  bool with_bindings = false;  // in JSON, too
+  bool with_environment = false;
 };
 
 std::optional<Matrices> make_matrices(const topology::Graph& graph);

@@ -26,10 +26,34 @@ bool contains(const std::optional<std::vector<std::string>>& list, std::string_v
 bool is_ipv4(const GidFacts& gid) { return gid.address.find(":ffff:") != std::string::npos; }
 bool is_link_local(const GidFacts& gid) { return gid.address.starts_with("fe80"); }
 
+// What is asked of links, by host, so that a cluster's are looked through once.
+struct LinksByHost {
+  std::vector<bool> device_links;     // NVLink or XGMI
+  std::vector<std::set<int>> leaves;  // switches that fabric NICs are plugged into
+
+  explicit LinksByHost(const Graph& graph) {
+    device_links.resize(static_cast<std::size_t>(graph.hosts()));
+    leaves.resize(device_links.size());
+    for (const Link& link : graph.links) {
+      const Node& a = graph.nodes[static_cast<std::size_t>(link.a)];
+      const Node& b = graph.nodes[static_cast<std::size_t>(link.b)];
+      if (link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi)
+        device_links[static_cast<std::size_t>(a.host)] = true;
+      if (link.kind != LinkKind::Network) continue;
+      if (a.fabric && b.host < 0) leaves[static_cast<std::size_t>(a.host)].insert(b.id);
+      if (b.fabric && a.host < 0) leaves[static_cast<std::size_t>(b.host)].insert(a.id);
+    }
+  }
+};
+
 class Advisor {
  public:
-  Advisor(const Survey& survey, Locality& locality, int host)
-      : locality_(locality), facts_(survey.facts(host)), host_(host) {
+  Advisor(const Survey& survey, Locality& locality, const LinksByHost& links, int host)
+      : locality_(locality),
+        facts_(survey.facts(host)),
+        host_(host),
+        has_device_links_(links.device_links[static_cast<std::size_t>(host)]),
+        leaves_(links.leaves[static_cast<std::size_t>(host)]) {
     for (int nic : usable_nics(survey, locality, host, &left_out_))
       if (locality.node(nic).fabric) nics_.push_back(nic);
     for (int nic : nics_) verbs_.push_back(verbs_name(nic));
@@ -167,28 +191,14 @@ class Advisor {
   // The switches that this host's NICs are plugged into.
   void judge_rails() {
     if (!has_gpus() || nics_.size() < 2 || locality_.hosts() < 2) return;
-    std::set<int> leaves;
-    for (const Link& link : locality_.graph().links) {
-      if (link.kind != LinkKind::Network) continue;
-      for (const auto& [end, other] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
-        if (node(other).kind == NodeKind::NetworkSwitch && std::find(nics_.begin(), nics_.end(), end) != nics_.end())
-          leaves.insert(other);
-    }
-    if (leaves.size() != nics_.size()) return;
-    const Path across = locality_.finder().best_path(*leaves.begin(), *leaves.rbegin());
+    if (leaves_.size() != nics_.size()) return;
+    const Path across = locality_.finder().best_path(*leaves_.begin(), *leaves_.rbegin());
     set("NCCL_CROSS_NIC", "0",
         across.path_class == PathClass::None
             ? fmt::format("each of the {} NICs has a rail of its own and rails do not meet", nics_.size())
             : fmt::format(
                   "each of the {} NICs is at a leaf switch of its own; between rails traffic goes over the spine",
                   nics_.size()));
-  }
-
-  bool has_device_links() const {
-    const Graph& graph = locality_.graph();
-    return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-      return node(link.a).host == host_ && (link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi);
-    });
   }
 
   std::string redirecting_bridge() const {
@@ -198,7 +208,7 @@ class Advisor {
   }
 
   void judge_peer_to_peer() {
-    if (!has_nvidia_gpus() || locality_.gpus(host_).size() < 2 || has_device_links()) return;
+    if (!has_nvidia_gpus() || locality_.gpus(host_).size() < 2 || has_device_links_) return;
     const std::string bridge = redirecting_bridge();
     if (!bridge.empty() && facts_.platform.virtual_machine != true)
       return set(
@@ -269,6 +279,8 @@ class Advisor {
   Locality& locality_;
   const HostFacts& facts_;
   int host_;
+  bool has_device_links_;
+  const std::set<int>& leaves_;
   std::vector<int> nics_;
   std::vector<std::string> verbs_;
   std::vector<std::string> left_out_;
@@ -303,14 +315,15 @@ std::string lines_of(const std::vector<Setting>& settings) {
 }  // namespace
 
 std::vector<Setting> environment_of(const Survey& survey, Locality& locality, int host) {
-  return Advisor(survey, locality, host).advise();
+  return Advisor(survey, locality, LinksByHost(survey.graph), host).advise();
 }
 
 std::string environment_text(const Survey& survey, Locality& locality) {
+  const LinksByHost links(survey.graph);
   std::map<std::string, std::size_t> position;
   std::vector<std::pair<std::string, std::vector<int>>> distinct;  // lines, and the hosts that need them
   for (int host = 0; host < locality.hosts(); ++host) {
-    std::string lines = lines_of(environment_of(survey, locality, host));
+    std::string lines = lines_of(Advisor(survey, locality, links, host).advise());
     const auto [found, fresh] = position.try_emplace(lines, distinct.size());
     if (fresh) distinct.emplace_back(std::move(lines), std::vector<int>());
     distinct[found->second].second.push_back(host);
@@ -326,9 +339,10 @@ std::string environment_text(const Survey& survey, Locality& locality) {
 }
 
 void write_environment(base::JsonWriter& json, const Survey& survey, Locality& locality) {
+  const LinksByHost links(survey.graph);
   json.begin_list(base::JsonWriter::Layout::Lines);
   for (int host = 0; host < locality.hosts(); ++host)
-    for (const Setting& setting : environment_of(survey, locality, host)) {
+    for (const Setting& setting : Advisor(survey, locality, links, host).advise()) {
       json.begin_object();
       json.member("host", host);
       json.member("name", setting.name);

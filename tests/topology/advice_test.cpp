@@ -1,0 +1,266 @@
+// Bindings and environments: what ranks of known machines are told, and what is not said without evidence.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "topology/advice/binding_text.hpp"
+#include "topology/advice/environment.hpp"
+#include "topology/advice/share_cores.hpp"
+
+namespace weft::topology::advice {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Survey machine_of(std::string_view line) {
+  Survey survey;
+  Result<Graph> graph = model(line);
+  EXPECT_TRUE(graph) << graph.status().to_string();
+  if (graph) survey.graph = std::move(graph).value();
+  survey.hosts.resize(static_cast<std::size_t>(survey.graph.hosts()));
+  return survey;
+}
+
+HostBindings bindings_of(const Survey& survey) {
+  Locality locality(survey.graph);
+  return bind_host(survey, locality, 0);
+}
+
+std::string text_of(BindingForm form, const Survey& survey) {
+  Locality locality(survey.graph);
+  return *binding_text(form, survey, locality);
+}
+
+std::vector<std::string> nics_of(const Survey& survey, const Binding& rank) {
+  std::vector<std::string> names;
+  for (int nic : rank.nics) names.push_back(survey.graph.nodes[static_cast<std::size_t>(nic)].name);
+  return names;
+}
+
+std::vector<Setting> settings_of(const Survey& survey) {
+  Locality locality(survey.graph);
+  return environment_of(survey, locality, 0);
+}
+
+// Its value, or "unset".
+std::string value_in(const std::vector<Setting>& settings, std::string_view name) {
+  for (const Setting& setting : settings)
+    if (setting.name == name) return setting.value;
+  return "unset";
+}
+
+Node& node_of(Survey& survey, std::string_view name) {
+  return survey.graph.nodes[static_cast<std::size_t>(*survey.graph.find(name))];
+}
+
+TEST(ShareCores, threads_of_a_core_stay_together) {
+  const std::vector<int> cpus = {0, 1, 2, 3, 4, 5, 6, 7};
+  EXPECT_THAT(share_evenly(cores_of(cpus, std::vector<std::string>{"0,4", "1,5", "2,6", "3,7"}, 4), 2),
+              ElementsAre("0-1,4-5", "2-3,6-7"));
+  EXPECT_THAT(share_evenly(cores_of(cpus, std::vector<std::string>{"0-1", "2-3", "4-5", "6-7"}, 4), 2),
+              ElementsAre("0-3", "4-7"));
+  EXPECT_THAT(share_evenly(cores_of(cpus, std::nullopt, 4), 2), ElementsAre("0-1,4-5", "2-3,6-7"));
+  EXPECT_THAT(share_evenly(cores_of(cpus, std::nullopt, 8), 2), ElementsAre("0-3", "4-7"));
+  EXPECT_THAT(share_evenly(cores_of(cpus, std::vector<std::string>{}, std::nullopt), 3),
+              ElementsAre("0-1", "2-4", "5-7"));
+}
+
+TEST(ShareCores, ranks_share_a_core_where_there_are_too_few) {
+  EXPECT_THAT(share_evenly({{3}, {4}}, 4), ElementsAre("3", "3", "4", "4"));
+}
+
+TEST(Bindings, each_gpu_of_a_dgx_h100_has_14_cores_its_socket_and_its_nic) {
+  const Survey survey = machine_of("dgx-h100");
+  const HostBindings host = bindings_of(survey);
+  ASSERT_EQ(host.ranks.size(), 8u);
+  EXPECT_EQ(host.ranks[0].cpus, "0-13");
+  EXPECT_EQ(host.ranks[0].memory_node, 0);
+  EXPECT_EQ(host.ranks[7].cpus, "98-111");
+  EXPECT_EQ(host.ranks[7].memory_node, 1);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_THAT(nics_of(survey, host.ranks[i]), ElementsAre("nic" + std::to_string(i)));
+    EXPECT_EQ(host.ranks[i].nic_class, PathClass::Pix);
+  }
+  EXPECT_TRUE(host.notes.empty());
+}
+
+TEST(Bindings, thirty_two_nics_are_four_for_each_of_eight_gpus) {
+  const Survey survey = machine_of("p5.48xlarge");
+  const HostBindings host = bindings_of(survey);
+  EXPECT_THAT(nics_of(survey, host.ranks[1]), ElementsAre("nic4", "nic5", "nic6", "nic7"));
+}
+
+TEST(Bindings, two_nics_serve_four_gpus_each) {
+  const Survey survey = machine_of("pcie-8gpu");
+  const HostBindings host = bindings_of(survey);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_THAT(nics_of(survey, host.ranks[i]), ElementsAre(i < 4 ? "nic0" : "nic1"));
+}
+
+TEST(Bindings, nics_on_one_socket_are_still_shared_evenly) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:4 gpus_per_switch:1 nic:4 hdr");
+  node_of(survey, "nic2").active = false;
+  node_of(survey, "nic3").active = false;
+  const HostBindings host = bindings_of(survey);
+  std::map<std::string, int> load;
+  for (const Binding& rank : host.ranks)
+    for (const std::string& nic : nics_of(survey, rank)) ++load[nic];
+  EXPECT_EQ(load, (std::map<std::string, int>{{"nic0", 2}, {"nic1", 2}}));
+  EXPECT_THAT(nics_of(survey, host.ranks[0]), ElementsAre("nic0"));
+  EXPECT_THAT(host.notes, ElementsAre(HasSubstr("nic2 is not used: its port is down"), HasSubstr("nic3")));
+}
+
+TEST(Bindings, virtual_functions_and_slow_nics_are_left_out) {
+  Survey survey = machine_of("cores:4 gpu:2 gpus_per_switch:1 nic:4 hdr");
+  DeviceFacts& function = survey.hosts[0].devices.emplace_back();
+  function.node = "nic1";
+  function.physical_function = "0000:01:00.0";
+  node_of(survey, "nic3").network_gbs = 5;
+  const HostBindings host = bindings_of(survey);
+  EXPECT_THAT(nics_of(survey, host.ranks[0]), ElementsAre("nic0"));
+  EXPECT_THAT(nics_of(survey, host.ranks[1]), ElementsAre("nic2"));
+  EXPECT_THAT(host.notes, ElementsAre(HasSubstr("virtual function"), HasSubstr("40 Gbit/s is much less than the 200")));
+}
+
+TEST(Bindings, only_allowed_cpus_are_given_and_far_ones_are_told) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");
+  survey.hosts[0].process.allowed_cpus = "0-1";
+  const HostBindings host = bindings_of(survey);
+  EXPECT_EQ(host.ranks[0].cpus, "0-1");
+  EXPECT_EQ(host.ranks[0].memory_node, 0);
+  EXPECT_EQ(host.ranks[1].cpus, "0-1");
+  EXPECT_EQ(host.ranks[1].memory_node, std::nullopt);
+  EXPECT_THAT(host.notes, ElementsAre(HasSubstr("none of the CPUs near gpu1 (4-7)")));
+}
+
+TEST(Bindings, memory_without_cpus_is_no_memory_node) {
+  Survey survey = machine_of("cores:8 gpu:1");
+  Node memory;
+  memory.kind = NodeKind::Numa;
+  memory.name = "numa8";
+  memory.os_index = 8;
+  memory.parent = *survey.graph.find("package0");
+  const int id = survey.graph.add(memory);
+  survey.graph.connect(memory.parent, id, LinkKind::Internal, 100, 1, "spec");
+  const HostBindings host = bindings_of(survey);
+  EXPECT_EQ(host.ranks[0].cpus, "0-7");
+  EXPECT_EQ(host.ranks[0].memory_node, 0);
+}
+
+TEST(Bindings, without_gpus_each_core_group_is_a_rank) {
+  const Survey survey = machine_of("cpu-2socket nic:2 hdr");
+  const HostBindings host = bindings_of(survey);
+  ASSERT_EQ(host.ranks.size(), 2u);
+  EXPECT_EQ(host.ranks[1].cpus, "32-63");
+  EXPECT_EQ(host.ranks[1].memory_node, 1);
+  EXPECT_THAT(nics_of(survey, host.ranks[1]), ElementsAre("nic1"));
+}
+
+TEST(BindingText, has_a_line_for_each_launcher) {
+  Survey survey = machine_of("dgx-h100");
+  survey.hosts[0].hostname = "node7";
+  EXPECT_THAT(text_of(BindingForm::Text, survey),
+              HasSubstr("rank 3   gpu3     cpus 42-55  memory node 0  NIC nic3 (PIX)"));
+  EXPECT_THAT(text_of(BindingForm::Numactl, survey), HasSubstr("\nnumactl --physcpubind=42-55 --membind=0\n"));
+  EXPECT_THAT(text_of(BindingForm::Mpirun, survey), HasSubstr("\nrank 3=node7 slot=42-55\n"));
+  EXPECT_THAT(text_of(BindingForm::Torchrun, survey),
+              HasSubstr("\n  3) exec numactl --physcpubind=42-55 --membind=0 \"$@\" ;;"));
+  EXPECT_THAT(text_of(BindingForm::Json, survey),
+              HasSubstr(R"({"rank": 3, "device": "gpu3", "cpus": "42-55", "memory_node": 0, "nics": ["nic3"])"));
+}
+
+TEST(BindingText, like_hosts_are_told_once_but_named_in_a_rankfile) {
+  const Survey survey = machine_of("dgx-h100 hosts:3");
+  EXPECT_THAT(text_of(BindingForm::Text, survey), HasSubstr("host0 and 2 hosts like it"));
+  EXPECT_THAT(text_of(BindingForm::Mpirun, survey), HasSubstr("\nrank 16=host2 slot=0-13\n"));
+}
+
+TEST(Environment, a_machine_whose_defaults_fit_needs_nothing) {
+  EXPECT_TRUE(settings_of(machine_of("dgx-h100")).empty());
+  EXPECT_TRUE(settings_of(machine_of("cpu-2socket")).empty());
+}
+
+TEST(Environment, slow_and_dead_nics_are_kept_out_by_name) {
+  Survey survey = machine_of("dgx-h100 nic:4");
+  node_of(survey, "nic3").network_gbs = 5;
+  DeviceFacts& facts = survey.hosts[0].devices.emplace_back();
+  facts.node = "nic0";
+  facts.verbs = "mlx5_0";
+  const std::vector<Setting> settings = settings_of(survey);
+  EXPECT_EQ(value_in(settings, "NCCL_IB_HCA"), "=mlx5_0,nic1,nic2");
+  EXPECT_EQ(value_in(settings, "UCX_NET_DEVICES"), "mlx5_0:1,nic1:1,nic2:1");
+  EXPECT_THAT(settings.front().reason, HasSubstr("nic3 is not used: 40 Gbit/s"));
+}
+
+TEST(Environment, the_interface_that_leads_out_is_named_if_local_ones_would_be_tried) {
+  Survey survey = machine_of("dgx-h100");
+  std::vector<InterfaceFacts>& interfaces = survey.hosts[0].interfaces;
+  InterfaceFacts& out = interfaces.emplace_back();
+  out.name = "eno1";
+  out.kind = "physical";
+  out.state = "up";
+  out.addresses = {"10.0.0.4"};
+  out.default_route = true;
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_SOCKET_IFNAME"), "unset");
+  InterfaceFacts& veth = interfaces.emplace_back();
+  veth.name = "cali1234";
+  veth.kind = "veth";
+  veth.state = "up";
+  veth.addresses = {"192.168.1.1"};
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_SOCKET_IFNAME"), "=eno1");
+}
+
+void add_roce(Survey& survey, std::string_view nic, int index) {
+  DeviceFacts& facts = survey.hosts[0].devices.emplace_back();
+  facts.node = nic;
+  PortFacts& port = facts.ports.emplace_back();
+  port.link_layer = "Ethernet";
+  port.gids = {{0, "fe80:0000:0000:0000:0e42:a1ff:fe03:0001", "IB/RoCE v1", "eth0"},
+               {index, "0000:0000:0000:0000:0000:ffff:0a00:0004", "RoCE v2", "eth0"}};
+}
+
+TEST(Environment, one_gid_index_is_given_only_if_it_fits_all_ports) {
+  Survey survey = machine_of("gpu:2 nic:2 hdr");
+  add_roce(survey, "nic0", 3);
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_IB_GID_INDEX"), "unset");  // nothing is known of nic1
+  add_roce(survey, "nic1", 3);
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_IB_GID_INDEX"), "3");
+  survey.hosts[0].devices.back().ports[0].gids[1].index = 5;
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_IB_GID_INDEX"), "unset");
+}
+
+TEST(Environment, rails_keep_rings_to_their_nics) {
+  EXPECT_EQ(value_in(settings_of(machine_of("dgx-h100 hosts:4")), "NCCL_CROSS_NIC"), "unset");
+  const std::vector<Setting> only = settings_of(machine_of("dgx-h100 hosts:4 fabric:rail-only leaf_hosts:4"));
+  EXPECT_EQ(value_in(only, "NCCL_CROSS_NIC"), "0");
+  EXPECT_THAT(only.front().reason, HasSubstr("rails do not meet"));
+  const std::vector<Setting> joined = settings_of(machine_of("dgx-h100 hosts:4 fabric:rail leaf_hosts:4"));
+  EXPECT_THAT(joined.front().reason, HasSubstr("over the spine"));
+}
+
+TEST(Environment, redirected_requests_turn_peer_copies_off_without_nvlink) {
+  Survey survey = machine_of("pcie-8gpu");
+  DeviceFacts& bridge = survey.hosts[0].devices.emplace_back();
+  bridge.bus_id = "0000:40:01.1";
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_P2P_DISABLE"), "unset");
+  bridge.acs = AcsFacts{};
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_P2P_DISABLE"), "unset");
+  survey.hosts[0].devices.back().acs->request_redirect = true;
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_P2P_DISABLE"), "1");
+}
+
+TEST(Environment, lines_are_for_a_shell_and_say_what_is_set_now) {
+  Survey survey = machine_of("dgx-h100");
+  survey.hosts[0].fabric_manager_start_s = 900;
+  survey.hosts[0].devices.emplace_back().node = "gpu0";
+  survey.hosts[0].devices.back().fabric_registered_s = 60;
+  survey.hosts[0].environment = std::vector<Variable>{{"NCCL_NVLS_ENABLE", "1"}};
+  Locality locality(survey.graph);
+  const std::string text = environment_text(survey, locality);
+  EXPECT_THAT(text, HasSubstr("\n# (now it is 1)\nexport NCCL_NVLS_ENABLE=0\n"));
+}
+
+}  // namespace
+}  // namespace weft::topology::advice
