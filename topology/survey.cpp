@@ -1,9 +1,11 @@
-// survey(): the graph of this machine, and what else is true of it.
+// survey(): the graph of this machine, and what else is true of it. Vendors' libraries work while the rest is read.
 #include "topology/survey.hpp"
 
 #include <utility>
 
 #include "topology/facts/read_facts.hpp"
+#include "topology/facts/readers.hpp"
+#include "topology/vendor/vendor.hpp"
 
 namespace weft::topology {
 
@@ -14,10 +16,14 @@ const HostFacts& Survey::facts(int host) const {
 }
 
 Result<Survey> survey(const ProbeOptions& options) {
+  const Tree tree(options.root);
+  VendorQuery vendors(find_vendor_libraries({tree, read_environment(tree)}), find_helper());
   Survey survey;
   WEFT_TRY_ASSIGN(survey.graph, probe(options));
   survey.source = options.root == "/" ? "this machine" : "recorded tree";
   read_facts(options.root, survey);
+  vendors.finish(survey);
+  WEFT_TRY(survey.graph.check());
   return survey;
 }
 
