@@ -47,6 +47,11 @@ TEST_F(HostFactsOf, the_kernel_are_read) {
   EXPECT_EQ(host.kernel.hugepages, 512u);
 }
 
+TEST_F(HostFactsOf, the_kernels_sentence_holds_its_version) {
+  tree_.write("/proc/version", "Linux version 6.17.0-1014-nvidia (buildd@x) (gcc) #14 SMP\n");
+  EXPECT_EQ(facts().kernel.version, "6.17.0-1014-nvidia");
+}
+
 TEST_F(HostFactsOf, governors_are_compared_over_all_cpus) {
   for (int cpu = 0; cpu < 4; ++cpu)
     tree_.write("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/scaling_governor", "performance\n");
@@ -97,7 +102,9 @@ TEST_F(HostFactsOf, an_iommu_without_types_is_what_the_boot_line_says) {
 }
 
 TEST_F(HostFactsOf, bare_metal_has_no_hypervisor) {
-  tree_.write("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme sse avx512f\n");
+  tree_.write("/proc/cpuinfo",
+              "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n"
+              "model name\t: Intel(R) Xeon(R) Platinum 8480C\nflags\t\t: fpu vme sse avx512f\n");
   tree_.write("/sys/class/dmi/id/sys_vendor", "Dell Inc.\n");
   tree_.write("/sys/class/dmi/id/product_name", "PowerEdge XE9680\n");
   tree_.write("/sys/class/dmi/id/bios_version", "2.1.3\n");
@@ -107,6 +114,10 @@ TEST_F(HostFactsOf, bare_metal_has_no_hypervisor) {
   EXPECT_EQ(platform.vendor, "Dell Inc.");
   EXPECT_EQ(platform.product, "PowerEdge XE9680");
   EXPECT_EQ(platform.bios, "2.1.3");
+  EXPECT_EQ(platform.cpu_architecture, "x86_64");
+  EXPECT_EQ(platform.cpu_vendor, "GenuineIntel");
+  EXPECT_EQ(platform.cpu_family, 6);
+  EXPECT_EQ(platform.cpu_model, 143);
 }
 
 TEST_F(HostFactsOf, hypervisors_are_known_by_firmware_and_clock) {
@@ -123,10 +134,11 @@ TEST_F(HostFactsOf, hypervisors_are_known_by_firmware_and_clock) {
 }
 
 TEST_F(HostFactsOf, a_cloud_instance_without_processor_flags_is_known_by_its_product) {
-  tree_.write("/proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd\n");
+  tree_.write("/proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n");
   tree_.write("/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
   tree_.write("/sys/class/dmi/id/product_name", "c7g.metal\n");
   EXPECT_EQ(facts().platform.virtual_machine, std::nullopt);
+  EXPECT_EQ(facts().platform.cpu_architecture, "arm64");
   tree_.write("/sys/class/dmi/id/product_name", "c7g.16xlarge\n");
   EXPECT_EQ(facts().platform.virtual_machine, true);
   EXPECT_EQ(facts().platform.hypervisor, "kvm");

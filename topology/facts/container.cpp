@@ -177,8 +177,8 @@ void read_container(const FactsSource& source, ContainerFacts& container) {
     read_memory(tree, *memory, container);
   container.shm_bytes = shm_bytes(tree, mounts);
   container.infiniband_devices = tree.list("dev/infiniband");
-  // A /dev without that folder has none of its devices.
-  if (!container.infiniband_devices && tree.exists("dev")) container.infiniband_devices.emplace();
+  // A whole /dev without that folder has none of its devices; recorded trees often hold a part only.
+  if (!container.infiniband_devices && tree.exists("dev/null")) container.infiniband_devices.emplace();
 }
 
 }  // namespace weft::topology

@@ -182,10 +182,11 @@ void read_devices(const FactsSource& source, const Graph& graph, HostFacts& host
   host.devices = devices.read();
   add_macs(host.interfaces, host.devices);
   if (devices.unreadable_bridges() > 0)
-    remarks.push_back({RemarkKind::Unreadable, "PCIe ACS",
-                       fmt::format("the configuration space of {} of {} bridges above GPUs and NICs is cut short; run "
-                                   "as root, outside a container, to see whether they redirect traffic",
-                                   devices.unreadable_bridges(), devices.bridges())});
+    remarks.push_back(
+        {RemarkKind::Unreadable, "PCIe ACS",
+         fmt::format("the configuration space of {} of {} bridges above GPUs and NICs is cut short; "
+                     "look (or record) as root, outside a container, to see whether they redirect traffic",
+                     devices.unreadable_bridges(), devices.bridges())});
 }
 
 }  // namespace weft::topology

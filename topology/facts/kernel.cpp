@@ -18,6 +18,17 @@ constexpr std::string_view kModules[] = {
     "mlx5_core",  "mlx5_ib", "nouveau",     "nv_peer_mem", "nvidia",    "nvidia_fs", "nvidia_peermem",
     "nvidia_uvm", "rdma_cm", "rdma_ucm",    "vfio_pci",    "xpmem"};
 
+// Alone, or as the third word of "Linux version 6.1.0-13-amd64 (debian-kernel@...".
+std::optional<std::string> version_of(const Tree& tree) {
+  const std::optional<std::string> version = tree.attribute("proc/sys/kernel/osrelease");
+  if (version) return version;
+  const std::optional<std::string> sentence = tree.attribute("proc/version");
+  const std::vector<std::string_view> words =
+      blank_separated(sentence ? std::string_view(*sentence) : std::string_view());
+  if (words.size() < 3 || words[1] != "version") return std::nullopt;
+  return std::string(words[2]);
+}
+
 // "always [madvise] never" -> "madvise".
 std::optional<std::string> chosen(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
@@ -101,7 +112,7 @@ void read_iommu(const Tree& tree, KernelFacts& kernel) {
 
 void read_kernel(const FactsSource& source, KernelFacts& kernel) {
   const Tree& tree = source.tree;
-  kernel.version = tree.attribute("proc/sys/kernel/osrelease");
+  kernel.version = version_of(tree);
   kernel.command_line = tree.attribute("proc/cmdline");
   if (const std::optional<long long> balancing = tree.integer("proc/sys/kernel/numa_balancing"))
     kernel.numa_balancing = *balancing != 0;

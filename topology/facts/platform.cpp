@@ -60,14 +60,42 @@ std::optional<std::string> by_clock(const Tree& tree) {
   return std::nullopt;
 }
 
+// "cpu family\t: 25" -> "25", of the first processor.
+std::optional<std::string_view> of_processor(std::string_view cpuinfo, std::string_view key) {
+  for (const std::string_view line : lines_of(cpuinfo)) {
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos && trim(line.substr(0, colon)) == key) return trim(line.substr(colon + 1));
+  }
+  return std::nullopt;
+}
+
+std::optional<int> number_of_processor(std::string_view cpuinfo, std::string_view key) {
+  const std::optional<std::string_view> text = of_processor(cpuinfo, key);
+  return text ? parse_whole<int>(*text) : std::nullopt;
+}
+
 // The hypervisor bit of x86; nothing where processors have no flags.
-std::optional<bool> processor_says(const Tree& tree) {
-  const std::optional<std::string> text = tree.text("proc/cpuinfo");
-  const std::optional<std::string_view> flags = text ? value_of(*text, "flags") : std::nullopt;
+std::optional<bool> says_virtual(std::string_view cpuinfo) {
+  const std::optional<std::string_view> flags = of_processor(cpuinfo, "flags");
   if (!flags) return std::nullopt;
   for (const std::string_view flag : blank_separated(*flags))
     if (flag == "hypervisor") return true;
   return false;
+}
+
+// Each architecture has words of its own for what it is.
+void read_processor(std::string_view cpuinfo, PlatformFacts& platform) {
+  if (const std::optional<std::string_view> vendor = of_processor(cpuinfo, "vendor_id")) {
+    platform.cpu_architecture = "x86_64";
+    platform.cpu_vendor = *vendor;
+    platform.cpu_family = number_of_processor(cpuinfo, "cpu family");
+    platform.cpu_model = number_of_processor(cpuinfo, "model");
+  } else if (of_processor(cpuinfo, "CPU implementer")) {
+    platform.cpu_architecture = "arm64";
+  } else if (of_processor(cpuinfo, "cpu").value_or("").starts_with("POWER")) {
+    platform.cpu_architecture = "ppc64";
+  }
+  platform.virtual_machine = says_virtual(cpuinfo);
 }
 
 }  // namespace
@@ -77,7 +105,7 @@ void read_platform(const FactsSource& source, PlatformFacts& platform) {
   platform.vendor = dmi(tree, "sys_vendor");
   platform.product = dmi(tree, "product_name");
   platform.bios = dmi(tree, "bios_version");
-  platform.virtual_machine = processor_says(tree);
+  if (const std::optional<std::string> cpuinfo = tree.text("proc/cpuinfo")) read_processor(*cpuinfo, platform);
   if (platform.virtual_machine == false) return;
   platform.hypervisor = tree.attribute("sys/hypervisor/type");
   if (!platform.hypervisor) platform.hypervisor = by_firmware(platform);

@@ -25,7 +25,8 @@ void take_cpus(MachineProbe& probe, const std::optional<IndexSet>& cpus, Node& n
 }
 
 Status run_phases(MachineProbe& probe) {
-  for (auto phase : {probe_cpu, probe_memory, probe_cores, probe_pci, probe_os_devices, probe_network, probe_gpu_links})
+  for (auto phase : {probe_cpu, probe_memory, probe_cores, probe_pci, probe_os_devices, probe_network, probe_gpu_links,
+                     probe_amd_xgmi})
     phase(probe);
   return probe.graph.check();
 }

@@ -1,6 +1,6 @@
 // MachineProbe: what the phases of a probe share. Each phase adds its part of the machine to the graph and leaves
 // behind, in node_of, which node an object became. Order matters: cpu, memory, cores, pci, os_devices, network,
-// gpu_links.
+// gpu_links, amd_xgmi.
 #pragma once
 
 #include <string>
@@ -46,6 +46,7 @@ void probe_pci(MachineProbe& probe);
 void probe_os_devices(MachineProbe& probe);
 void probe_network(MachineProbe& probe);
 void probe_gpu_links(MachineProbe& probe);
+void probe_amd_xgmi(MachineProbe& probe);
 
 // The node of the object or of the nearest one above it that became one; the machine if there is none.
 int node_at_or_above(MachineProbe& probe, int object);
