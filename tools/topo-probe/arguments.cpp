@@ -33,6 +33,12 @@ void describe_source(CLI::App& app, Arguments& arguments) {
   auto* root = app.add_option("--root", arguments.root, "a recorded tree that holds sys/ and proc/");
   model->excludes(from)->excludes(root);
   from->excludes(root);
+  app.add_flag(
+         "--cluster", arguments.cluster,
+         "all hosts of the job that a launcher started (mpirun, srun, torchrun), or with --from a folder that holds "
+         "a dump of each node; one report")
+      ->excludes(model)
+      ->excludes(root);
   app.add_option(
       "--fabric", arguments.fabric,
       "a fabric file or the listing of ibnetdiscover: the network that joins the hosts of --from or --model, "

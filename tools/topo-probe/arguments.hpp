@@ -13,6 +13,7 @@ struct Arguments {
   std::optional<std::string> model;
   std::optional<std::string> from;
   std::optional<std::string> root;
+  bool cluster = false;               // all nodes of a launcher, or of the folder `from`
   std::optional<std::string> fabric;  // how hosts are joined; alone: the hosts too
 
   // What is written, and how.

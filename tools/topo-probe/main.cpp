@@ -10,6 +10,7 @@
 #include "base/output.hpp"
 #include "formats.hpp"
 #include "report.hpp"
+#include "run_cluster.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/survey.hpp"
 
@@ -40,9 +41,11 @@ std::string models_text() {
   return text;
 }
 
-bool reaches(const Report& report, const std::optional<std::string>& fail_on) {
-  if (!fail_on) return false;
-  const std::optional<topology::audit::Severity> least = topology::audit::parse_severity(*fail_on);
+std::optional<topology::audit::Severity> least_of(const Arguments& arguments) {
+  return arguments.fail_on ? topology::audit::parse_severity(*arguments.fail_on) : std::nullopt;
+}
+
+bool reaches(const Report& report, const std::optional<topology::audit::Severity>& least) {
   return least && std::any_of(report.findings.begin(), report.findings.end(),
                               [&](const topology::audit::Finding& finding) { return finding.severity >= *least; });
 }
@@ -51,11 +54,20 @@ Status write(const Arguments& arguments, std::string_view text) {
   return arguments.output ? base::write_file(*arguments.output, text) : base::write_stdout(text);
 }
 
+Result<int> cluster(const Arguments& arguments) {
+  WEFT_TRY_ASSIGN(const std::optional<ClusterOutcome> outcome, run_cluster(arguments));
+  if (!outcome) return base::kFine;
+  WEFT_TRY(write(arguments, outcome->text));
+  const std::optional<topology::audit::Severity> least = least_of(arguments);
+  return least && outcome->worst >= least ? kFound : base::kFine;
+}
+
 Result<int> run(const Arguments& arguments) {
   if (arguments.list_models) {
     WEFT_TRY(write(arguments, models_text()));
     return base::kFine;
   }
+  if (arguments.cluster) return cluster(arguments);
   WEFT_TRY_ASSIGN(const topology::Survey survey, survey_of(arguments));
   const topology::Graph& graph = survey.graph;
   topology::Locality locality(graph);
@@ -68,7 +80,7 @@ Result<int> run(const Arguments& arguments) {
   }
   WEFT_TRY_ASSIGN(const std::string text, format_named(arguments.format).write(report, arguments));
   WEFT_TRY(write(arguments, text));
-  return reaches(report, arguments.fail_on) ? kFound : base::kFine;
+  return reaches(report, least_of(arguments)) ? kFound : base::kFine;
 }
 
 }  // namespace

@@ -1,0 +1,240 @@
+// Clusters: like nodes are grouped, odd ones named with what differs, silent ones told; and the program over folders
+// and over ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/json_writer.hpp"
+#include "base/sanitizers.hpp"
+#include "tests/support/process.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/topology/support/topo_probe.hpp"
+#include "topology/cluster/cluster.hpp"
+#include "topology/cluster/statements.hpp"
+
+namespace weft::topology::cluster {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Survey node_survey(int number) {
+  Survey survey;
+  survey.graph = *model("dgx-h100");
+  survey.source = "model";
+  HostFacts& facts = survey.hosts.emplace_back();
+  facts.hostname = "node" + std::to_string(number);
+  facts.kernel.version = "6.1.0";
+  facts.kernel.command_line = "BOOT_IMAGE=/vmlinuz root=UUID=" + std::to_string(number) + " iommu=pt";
+  facts.kernel.modules = {"nvidia", "nvidia_peermem"};
+  facts.kernel.nvidia_driver = "550.54.15";
+  for (int i = 0; i < 8; ++i) {
+    DeviceFacts& gpu = facts.devices.emplace_back();
+    gpu.node = "gpu" + std::to_string(i);
+    gpu.uuid = "GPU-" + std::to_string(number) + "-" + std::to_string(i);
+    gpu.driver = "nvidia";
+    DeviceFacts& nic = facts.devices.emplace_back();
+    nic.node = "nic" + std::to_string(i);
+    nic.guid = std::to_string(number * 8 + i);
+    nic.firmware = "28.39.1002";
+    PortFacts& port = nic.ports.emplace_back();
+    port.state = "ACTIVE";
+    port.lid = number * 8 + i;
+    port.rate_gbs = 50;
+    port.errors = {{"symbol_error", static_cast<std::uint64_t>(number)}};
+  }
+  return survey;
+}
+
+ClusterNode node_of(Survey survey) {
+  ClusterNode node;
+  node.name = *survey.hosts[0].hostname;
+  node.survey = std::move(survey);
+  return node;
+}
+
+std::vector<ClusterNode> nodes_of(int count) {
+  std::vector<ClusterNode> nodes;
+  for (int i = 1; i <= count; ++i) nodes.push_back(node_of(node_survey(i)));
+  return nodes;
+}
+
+TEST(Statements, leave_out_what_differs_between_any_two_nodes) {
+  EXPECT_EQ(statements_of(node_survey(1)), statements_of(node_survey(2)));
+  EXPECT_EQ(likeness_of(node_survey(1)), likeness_of(node_survey(2)));
+  const auto statements = statements_of(node_survey(1));
+  EXPECT_EQ(statements.at("kernel.command_line"), "iommu=pt");
+  EXPECT_EQ(statements.at("nic3.network_gbs"), "50");
+  EXPECT_EQ(statements.at("devices.nic3.firmware"), "28.39.1002");
+  EXPECT_EQ(statements.at("gpu0-nvswitch0.nvlink"), "18 x 25 GB/s");
+}
+
+TEST(Cluster, like_nodes_are_one_group) {
+  const Result<ClusterReport> report = make_cluster_report(nodes_of(12));
+  ASSERT_TRUE(report) << report.status().to_string();
+  ASSERT_EQ(report->groups.size(), 1u);
+  EXPECT_EQ(report->groups[0].nodes.size(), 12u);
+  EXPECT_EQ(name_list(report->nodes, report->groups[0].nodes), "node[1-12]");
+  EXPECT_TRUE(report->silent.empty());
+  EXPECT_EQ(report->merged.graph.hosts(), 12);
+  EXPECT_TRUE(report->merged.graph.check().ok());
+}
+
+TEST(Cluster, the_odd_node_is_named_with_what_differs) {
+  std::vector<ClusterNode> nodes = nodes_of(5);
+  Graph& graph = nodes[2].survey->graph;
+  graph.nodes[static_cast<std::size_t>(*graph.find("gpu3"))].pci.width = 8;
+  nodes[2].survey->hosts[0].kernel.modules = {"nvidia"};
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->groups.size(), 2u);
+  EXPECT_THAT(report->groups[1].differences,
+              ElementsAre(Difference{"gpu3.pcie_width", "8", "16"},
+                          Difference{"kernel.modules", "nvidia", "nvidia nvidia_peermem"}));
+  const std::string text = cluster_text(*report);
+  EXPECT_THAT(text, HasSubstr("1 node unlike these: node3"));
+  EXPECT_THAT(text, HasSubstr("gpu3.pcie_width: 8 (others: 16)"));
+  EXPECT_THAT(text, HasSubstr("warning cluster.odd_node on node3"));
+  EXPECT_THAT(cluster_prometheus(*report), HasSubstr("weft_cluster_odd{node=\"node3\"} 1\n"));
+}
+
+TEST(Cluster, devices_that_are_missing_are_told) {
+  std::vector<ClusterNode> nodes = nodes_of(3);
+  Graph& graph = nodes[0].survey->graph;
+  graph.nodes[static_cast<std::size_t>(*graph.find("nic7"))].name = "nic9";
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->groups.size(), 2u);
+  EXPECT_THAT(cluster_text(*report), HasSubstr("nic7.kind: nothing (others: nic)"));
+  EXPECT_THAT(cluster_text(*report), HasSubstr("nic9.kind: nic (others: nothing)"));
+}
+
+TEST(Cluster, the_same_in_another_order_is_alike) {
+  std::vector<ClusterNode> nodes = nodes_of(3);
+  std::swap(nodes[1].survey->hosts[0].devices[0], nodes[1].survey->hosts[0].devices[3]);
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->groups.size(), 1u);
+  EXPECT_THAT(report->groups[0].nodes, ElementsAre(0u, 1u, 2u));
+}
+
+TEST(Cluster, silent_nodes_are_errors_with_their_reason) {
+  std::vector<ClusterNode> nodes = nodes_of(2);
+  nodes.emplace_back().name = "node10";
+  nodes.back().failure = "rank 9 died before it told";
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->silent, ElementsAre(2u));
+  EXPECT_THAT(cluster_text(*report), HasSubstr("error cluster.silent_node: node10 rank 9 died before it told"));
+  EXPECT_EQ(report->merged.graph.hosts(), 2);
+}
+
+TEST(Cluster, findings_of_several_nodes_are_told_once) {
+  std::vector<ClusterNode> nodes = nodes_of(4);
+  for (ClusterNode& node : nodes) node.survey->graph = *model("dgx-h100 packages:1 gpus_per_switch:1 nic:1 ndr");
+  for (ClusterNode& node : nodes) {
+    Graph& graph = node.survey->graph;
+    graph.nodes[static_cast<std::size_t>(*graph.find("gpu1"))].pci.width = 4;
+    graph.nodes[static_cast<std::size_t>(*graph.find("gpu1"))].pci.max_width = 16;
+  }
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  for (const SharedFinding& shared : report->findings) {
+    EXPECT_THAT(shared.finding.subject, Not(HasSubstr("host0")));
+    EXPECT_EQ(shared.nodes.size(), 4u) << shared.finding.id;
+  }
+}
+
+TEST(Cluster, json_reads_back_as_the_merged_cluster) {
+  const Result<ClusterReport> report = make_cluster_report(nodes_of(3));
+  ASSERT_TRUE(report);
+  const Result<Survey> again = survey_from_json(cluster_json(*report));
+  ASSERT_TRUE(again) << again.status().to_string();
+  EXPECT_EQ(again->graph, report->merged.graph);
+  EXPECT_EQ(again->hosts, report->merged.hosts);
+}
+
+TEST(Cluster, a_thousand_nodes_merge_in_time) {
+  std::vector<ClusterNode> nodes = nodes_of(1000);
+  for (std::size_t odd : {17U, 400U, 999U}) nodes[odd].survey->hosts[0].kernel.nvidia_driver = "535.1";
+  const auto start = std::chrono::steady_clock::now();
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  const std::string text = cluster_text(*report);
+  const auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_THAT(text, HasSubstr("3 nodes unlike these: node18 node401 node1000"));
+#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
+  EXPECT_LT(took, std::chrono::seconds(6));  // 2 s with optimisation, see docs/topology.md
+#endif
+  RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+}
+
+void write_dump(const std::string& path, const Survey& survey) {
+  base::JsonWriter writer;
+  writer.begin_object();
+  write_survey(writer, survey);
+  writer.end_object();
+  std::ofstream(path) << std::move(writer).text();
+}
+
+using ClusterProgram = topology::test::TopoProbe;
+
+TEST_F(ClusterProgram, reads_a_folder_with_a_dump_of_each_node) {
+  const weft::test::TemporaryFolder folder;
+  for (int i = 1; i <= 4; ++i) write_dump(folder.path() + "/dump" + std::to_string(i) + ".json", node_survey(i));
+  std::ofstream(folder.path() + "/node5.xml") << "<topology";
+  const topology::test::Outcome text = run("--cluster --from " + folder.path());
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("4 nodes alike: node[1-4]"));
+  EXPECT_THAT(text.out, HasSubstr("silent: node5: "));
+  EXPECT_EQ(run("--cluster --fail-on error --from " + folder.path()).exit_code, 1);
+  const json report = json::parse(run("--cluster --json --from " + folder.path()).out);
+  EXPECT_EQ(report["groups"].size(), 1u);
+  EXPECT_EQ(report["silent"][0]["node"], "node5");
+  const topology::test::Outcome missing = run("--cluster --from " + folder.path() + "/none");
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("is no folder"));
+}
+
+weft::test::Environment rank_of(int rank, int size, int port, const std::string& seconds) {
+  return {{"WEFT_RANK", std::to_string(rank)},
+          {"WEFT_SIZE", std::to_string(size)},
+          {"WEFT_RENDEZVOUS", "127.0.0.1:" + std::to_string(port)},
+          {"WEFT_TIMEOUT", seconds}};
+}
+
+TEST(ClusterRanks, only_one_rank_of_a_host_surveys_and_rank_0_tells) {
+  const int port = weft::test::free_port();
+  weft::test::Process other =
+      weft::test::Process::start({weft::test::program("topo-probe"), "--cluster"}, rank_of(1, 2, port, "20"));
+  const weft::test::Outcome told =
+      weft::test::run({weft::test::program("topo-probe"), "--cluster"}, rank_of(0, 2, port, "20"));
+  EXPECT_TRUE(told.succeeded()) << told.output;
+  EXPECT_THAT(told.output, HasSubstr("cluster: 1 node, 1 kind\n"));
+  const weft::test::Outcome answered = other.wait(std::chrono::seconds(20));
+  EXPECT_TRUE(answered.succeeded()) << answered.output;
+  EXPECT_EQ(answered.output, "");
+}
+
+TEST(ClusterRanks, a_rank_that_does_not_come_is_named_after_the_deadline) {
+  const weft::test::Outcome told =
+      weft::test::run({weft::test::program("topo-probe"), "--cluster"}, rank_of(0, 2, weft::test::free_port(), "1"));
+  EXPECT_TRUE(told.in_time);
+  EXPECT_THAT(told.output, HasSubstr("silent: rank 1: rank 1 did not come for 1 s"));
+}
+
+TEST(ClusterRanks, one_rank_needs_no_launcher) {
+  const weft::test::Outcome told = weft::test::run({weft::test::program("topo-probe"), "--cluster"});
+  EXPECT_TRUE(told.succeeded()) << told.output;
+  EXPECT_THAT(told.output, HasSubstr("cluster: 1 node, 1 kind\n"));
+}
+
+}  // namespace
+}  // namespace weft::topology::cluster

@@ -1,0 +1,21 @@
+// topo-probe --cluster: where the nodes of a cluster come from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/cluster/cluster.hpp"
+#include "weft/options.hpp"
+
+namespace weft::topo_probe {
+
+// A node for each file and folder in `folder`, of any kind that load_survey() reads; hidden ones are left out. What
+// cannot be read is a node that tells why.
+Result<std::vector<topology::cluster::ClusterNode>> nodes_of_folder(const std::string& folder);
+
+// The ranks of a job that a launcher started survey their hosts, one rank each, and rank 0 gathers. On other ranks
+// nothing is returned. A rank that dies or does not answer by the deadline is a node that tells so.
+Result<std::optional<std::vector<topology::cluster::ClusterNode>>> gather_nodes(const Options& options, int timeout_ms);
+
+}  // namespace weft::topo_probe

@@ -1,0 +1,75 @@
+// Dumps of nodes in one folder. They are read by as many threads as there are CPUs.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "cluster.hpp"
+#include "topology/limits.hpp"
+#include "topology/read_file.hpp"
+
+namespace weft::topo_probe {
+namespace {
+
+using topology::cluster::ClusterNode;
+
+constexpr unsigned kMaxThreads = 16;
+
+std::string without_extension(const std::string& file) {
+  const std::size_t dot = file.find('.', 1);
+  return file.substr(0, dot);
+}
+
+ClusterNode read_node(const std::string& folder, const std::string& file) {
+  ClusterNode node;
+  node.name = without_extension(file);
+  Result<topology::Survey> survey = topology::load_survey(folder + "/" + file);
+  if (!survey) {
+    node.failure = survey.error().message();
+    return node;
+  }
+  const std::optional<std::string>& hostname = survey->facts(0).hostname;
+  if (hostname && !hostname->empty()) node.name = *hostname;
+  node.survey = std::move(survey).value();
+  return node;
+}
+
+// Two dumps of one name are told apart by their files.
+void tell_apart(std::vector<ClusterNode>& nodes, const std::vector<std::string>& files) {
+  std::map<std::string, int> count;
+  for (const ClusterNode& node : nodes) ++count[node.name];
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (count[nodes[i].name] > 1) nodes[i].name += fmt::format(" ({})", files[i]);
+}
+
+}  // namespace
+
+Result<std::vector<ClusterNode>> nodes_of_folder(const std::string& folder) {
+  struct stat about {};
+  if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
+    return Status(Code::InvalidArgument,
+                  fmt::format("{}: is no folder; --cluster --from needs one with a dump of each node", folder));
+  const std::vector<std::string> files = topology::list_folder(folder);
+  if (files.empty()) return Status(Code::InvalidArgument, fmt::format("{}: holds no dump of a node", folder));
+  if (files.size() > static_cast<std::size_t>(topology::kMaxHosts))
+    return Status(Code::ResourceExhausted,
+                  fmt::format("{}: holds {} dumps; the most is {}", folder, files.size(), topology::kMaxHosts));
+  std::vector<ClusterNode> nodes(files.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < files.size(); i = next++) nodes[i] = read_node(folder, files[i]);
+  };
+  std::vector<std::jthread> threads;
+  const unsigned count =
+      std::min({std::max(std::thread::hardware_concurrency(), 1U), kMaxThreads, static_cast<unsigned>(files.size())});
+  for (unsigned i = 1; i < count; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();
+  tell_apart(nodes, files);
+  return nodes;
+}
+
+}  // namespace weft::topo_probe

@@ -1,0 +1,245 @@
+// Groups of like nodes, differences, and findings by node.
+#include "topology/cluster/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "topology/append_hosts.hpp"
+#include "topology/cluster/statements.hpp"
+#include "topology/limits.hpp"
+#include "topology/network.hpp"
+
+namespace weft::topology::cluster {
+namespace {
+
+constexpr std::size_t kMaxDifferences = 64;  // told of one group
+
+// "node2" before "node10".
+bool name_before(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  const auto digit = [](const std::string& text, std::size_t at) {
+    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+  };
+  while (i < a.size() && j < b.size()) {
+    if (!digit(a, i) || !digit(b, j)) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const std::size_t first_a = i;
+    const std::size_t first_b = j;
+    while (digit(a, i)) ++i;
+    while (digit(b, j)) ++j;
+    const auto bare = [](std::string_view digits) {
+      digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+      return std::tuple(digits.size(), digits);
+    };
+    const auto left = bare(std::string_view(a).substr(first_a, i - first_a));
+    const auto right = bare(std::string_view(b).substr(first_b, j - first_b));
+    if (left != right) return left < right;
+  }
+  return std::tuple(a.size() - i, std::string_view(a)) < std::tuple(b.size() - j, std::string_view(b));
+}
+
+// The parts whose kind only one side states; all else that is said of them says no more.
+std::set<std::string> missing_parts(const std::map<std::string, std::string>& here,
+                                    const std::map<std::string, std::string>& others) {
+  constexpr std::string_view kKind = ".kind";
+  std::set<std::string> parts;
+  for (const auto& [side, other] : {std::pair(&here, &others), std::pair(&others, &here)})
+    for (const auto& [key, value] : *side)
+      if (key.ends_with(kKind) && !key.starts_with("devices.") && !other->contains(key))
+        parts.insert(key.substr(0, key.size() - kKind.size()));
+  return parts;
+}
+
+// Of "devices.nic7.firmware", "nic7.active" and "switch7-nic7.pci": whether nic7 is such a part.
+bool is_about(const std::string& key, const std::set<std::string>& parts) {
+  if (key.ends_with(".kind")) return false;
+  constexpr std::string_view kDevices = "devices.";
+  const std::size_t first = key.starts_with(kDevices) ? kDevices.size() : 0;
+  for (std::size_t dot = key.find('.', first); dot != std::string::npos; dot = key.find('.', dot + 1)) {
+    const std::string name = key.substr(first, dot - first);
+    if (parts.contains(name)) return true;
+    for (std::size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1))
+      if (parts.contains(name.substr(0, dash)) || parts.contains(name.substr(dash + 1))) return true;
+  }
+  return false;
+}
+
+std::vector<Difference> differences_of(const std::map<std::string, std::string>& here,
+                                       const std::map<std::string, std::string>& others) {
+  std::vector<Difference> found;
+  for (const auto& [key, value] : here) {
+    const auto other = others.find(key);
+    if (other == others.end())
+      found.push_back({key, value, "nothing"});
+    else if (other->second != value)
+      found.push_back({key, value, other->second});
+  }
+  for (const auto& [key, value] : others)
+    if (!here.contains(key)) found.push_back({key, "nothing", value});
+  const std::set<std::string> parts = missing_parts(here, others);
+  std::erase_if(found, [&](const Difference& one) { return is_about(one.key, parts); });
+  std::sort(found.begin(), found.end(), [](const Difference& a, const Difference& b) { return a.key < b.key; });
+  return found;
+}
+
+std::vector<Group> groups_of(const std::vector<ClusterNode>& nodes) {
+  std::map<Likeness, std::size_t> position;
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].survey) continue;
+    const auto [found, fresh] = position.try_emplace(likeness_of(*nodes[i].survey), groups.size());
+    if (fresh) groups.emplace_back().fingerprint = fingerprint(nodes[i].survey->graph);
+    groups[found->second].nodes.push_back(i);
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.nodes.size() > b.nodes.size(); });
+  return groups;
+}
+
+// Groups that state the same in another order are alike after all.
+void tell_differences(const std::vector<ClusterNode>& nodes, std::vector<Group>& groups) {
+  if (groups.size() < 2) return;
+  const auto usual = statements_of(*nodes[groups.front().nodes.front()].survey);
+  std::vector<Group> kept;
+  kept.push_back(std::move(groups.front()));
+  for (std::size_t i = 1; i < groups.size(); ++i) {
+    groups[i].differences = differences_of(statements_of(*nodes[groups[i].nodes.front()].survey), usual);
+    if (groups[i].differences.empty())
+      kept.front().nodes.insert(kept.front().nodes.end(), groups[i].nodes.begin(), groups[i].nodes.end());
+    else
+      kept.push_back(std::move(groups[i]));
+  }
+  std::sort(kept.front().nodes.begin(), kept.front().nodes.end());
+  groups = std::move(kept);
+}
+
+// "host12/gpu3" or "host12: this process" -> 12 and the rest; nothing if no host is named.
+std::optional<std::pair<std::size_t, std::string>> split_host(const std::string& subject) {
+  constexpr std::string_view kHost = "host";
+  if (!subject.starts_with(kHost)) return std::nullopt;
+  std::size_t host = 0;
+  const char* last = subject.data() + subject.size();
+  const auto [end, error] = std::from_chars(subject.data() + kHost.size(), last, host);
+  if (error != std::errc() || end == last) return std::nullopt;
+  const std::string_view rest(end, static_cast<std::size_t>(last - end));
+  if (rest.starts_with('/')) return std::pair(host, std::string(rest.substr(1)));
+  if (rest.starts_with(": ")) return std::pair(host, std::string(rest.substr(2)));
+  return std::nullopt;
+}
+
+// `position` gives the node of each host of the merged survey.
+std::vector<SharedFinding> share(const std::vector<audit::Finding>& findings,
+                                 const std::vector<std::size_t>& position) {
+  std::map<std::tuple<std::string_view, std::string, std::string>, std::size_t> known;
+  std::vector<SharedFinding> shared;
+  for (audit::Finding finding : findings) {
+    std::optional<std::size_t> node;
+    if (const auto split = split_host(finding.subject); split && split->first < position.size()) {
+      node = position[split->first];
+      finding.subject = split->second;
+    } else if (position.size() == 1) {
+      node = position.front();
+    }
+    const auto [found, fresh] =
+        known.try_emplace(std::tuple(finding.id, finding.subject, finding.evidence), shared.size());
+    if (fresh) shared.emplace_back().finding = std::move(finding);
+    if (node) shared[found->second].nodes.push_back(*node);
+  }
+  for (SharedFinding& one : shared) {
+    std::sort(one.nodes.begin(), one.nodes.end());
+    one.nodes.erase(std::unique(one.nodes.begin(), one.nodes.end()), one.nodes.end());
+  }
+  return shared;
+}
+
+SharedFinding odd_nodes(const Group& group, std::size_t all) {
+  std::string evidence;
+  for (std::size_t i = 0; i < group.differences.size() && i < 3; ++i) {
+    const Difference& one = group.differences[i];
+    evidence += fmt::format("{}{} is {}, on others {}", i == 0 ? "" : "; ", one.key, one.here, one.others);
+  }
+  if (group.differences.size() > 3) evidence += fmt::format("; and {} more", group.differences.size() - 3);
+  SharedFinding odd;
+  odd.finding.id = "cluster.odd_node";
+  odd.finding.severity = audit::Severity::Warning;
+  odd.finding.subject = fmt::format("{} of {} nodes", group.nodes.size(), all);
+  odd.finding.evidence = std::move(evidence);
+  odd.finding.fix = "make these nodes like the others, or say that they are another partition";
+  odd.nodes = group.nodes;
+  return odd;
+}
+
+SharedFinding silent_node(const ClusterNode& node, std::size_t position) {
+  SharedFinding silent;
+  silent.finding.id = "cluster.silent_node";
+  silent.finding.severity = audit::Severity::Error;
+  silent.finding.subject = node.name;
+  silent.finding.evidence = node.failure;
+  silent.finding.fix = "look at this node: it told nothing";
+  silent.nodes = {position};
+  return silent;
+}
+
+Result<std::vector<std::size_t>> merge_surveys(ClusterReport& report) {
+  std::vector<std::size_t> position;
+  std::size_t nodes = 0;
+  for (std::size_t i = 0; i < report.nodes.size(); ++i) {
+    if (!report.nodes[i].survey) continue;
+    nodes += report.nodes[i].survey->graph.nodes.size();
+    if (nodes > kMaxNodes || position.size() == static_cast<std::size_t>(kMaxHosts))
+      return Status(Code::ResourceExhausted,
+                    fmt::format("the cluster has more than {} hosts or {} nodes of graphs", kMaxHosts, kMaxNodes));
+    position.push_back(i);
+  }
+  report.merged.graph.nodes.reserve(nodes);
+  for (std::size_t i : position) append_hosts(report.merged, *report.nodes[i].survey);
+  for (Node& node : report.merged.graph.nodes)
+    if (node.kind == NodeKind::Machine) node.name = report.nodes[position[static_cast<std::size_t>(node.host)]].name;
+  join_hosts(report.merged.graph);
+  report.merged.graph.name = fmt::format("cluster of {}", position.size());
+  report.merged.source = "cluster";
+  return position;
+}
+
+}  // namespace
+
+Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes) {
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const ClusterNode& a, const ClusterNode& b) { return name_before(a.name, b.name); });
+  ClusterReport report;
+  report.nodes = std::move(nodes);
+  for (std::size_t i = 0; i < report.nodes.size(); ++i) {
+    ClusterNode& node = report.nodes[i];
+    if (node.survey && node.survey->graph.hosts() != 1) {
+      node.failure = fmt::format("it tells of {} hosts, not of one", node.survey->graph.hosts());
+      node.survey.reset();
+    }
+    if (!node.survey) report.silent.push_back(i);
+  }
+  report.groups = groups_of(report.nodes);
+  tell_differences(report.nodes, report.groups);
+  for (std::size_t i : report.silent) report.findings.push_back(silent_node(report.nodes[i], i));
+  for (std::size_t i = 1; i < report.groups.size(); ++i)
+    report.findings.push_back(odd_nodes(report.groups[i], report.nodes.size()));
+  for (Group& group : report.groups) group.differences.resize(std::min(group.differences.size(), kMaxDifferences));
+  if (report.groups.empty()) return report;
+  WEFT_TRY_ASSIGN(const std::vector<std::size_t> position, merge_surveys(report));
+  std::vector<SharedFinding> found = share(audit::audit(report.merged), position);
+  std::move(found.begin(), found.end(), std::back_inserter(report.findings));
+  std::stable_sort(report.findings.begin(), report.findings.end(), [](const SharedFinding& a, const SharedFinding& b) {
+    return a.finding.severity > b.finding.severity;
+  });
+  return report;
+}
+
+}  // namespace weft::topology::cluster

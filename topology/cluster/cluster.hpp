@@ -1,0 +1,60 @@
+// Cluster: many nodes in one report: which are alike, which is odd and how, what is wrong with which.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/audit/audit.hpp"
+#include "topology/survey.hpp"
+
+namespace weft::topology::cluster {
+
+// One node: what was found there, or why there is nothing.
+struct ClusterNode {
+  std::string name;
+  std::optional<Survey> survey;
+  std::string failure;  // without a survey: "rank 3 died", "cannot be read: ..."
+};
+
+struct Difference {
+  std::string key;     // "gpu3.pcie_width"
+  std::string here;    // "8"; "nothing" where it is not stated
+  std::string others;  // "16"
+
+  bool operator==(const Difference&) const = default;
+};
+
+// Nodes that are alike. The first group is the largest; the others say how they differ from it.
+struct Group {
+  std::vector<std::size_t> nodes;  // positions
+  std::vector<Difference> differences;
+  std::string fingerprint;  // of the graph
+};
+
+// One finding, and the nodes it was found on.
+struct SharedFinding {
+  audit::Finding finding;          // its subject without the host
+  std::vector<std::size_t> nodes;  // positions; empty: of the cluster
+};
+
+struct ClusterReport {
+  std::vector<ClusterNode> nodes;
+  std::vector<Group> groups;
+  std::vector<std::size_t> silent;  // nodes without a survey
+  std::vector<SharedFinding> findings;
+  Survey merged;  // the hosts in order, without those that are silent, joined to one network
+};
+
+// Nodes are sorted by name first, numbers in names by value.
+Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes);
+
+// "node[001-003,007]" and the like, for people.
+std::string name_list(const std::vector<ClusterNode>& nodes, const std::vector<std::size_t>& positions);
+
+std::string cluster_text(const ClusterReport& report);
+std::string cluster_json(const ClusterReport& report);
+std::string cluster_prometheus(const ClusterReport& report);
+
+}  // namespace weft::topology::cluster

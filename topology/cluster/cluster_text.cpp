@@ -1,0 +1,207 @@
+// A cluster's report as text, JSON and Prometheus text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/json_writer.hpp"
+#include "base/plural.hpp"
+#include "topology/cluster/cluster.hpp"
+
+namespace weft::topology::cluster {
+namespace {
+
+using Layout = base::JsonWriter::Layout;
+
+constexpr std::size_t kMaxRanges = 12;  // of a list of names, as text
+constexpr std::size_t kMaxDifferencesShown = 12;
+
+// A name as what stands before its last number, and that number with its width.
+struct Numbered {
+  std::string before;
+  std::string digits;
+  std::string after;
+};
+
+Numbered split_number(const std::string& name) {
+  const std::size_t last = name.find_last_of("0123456789");
+  if (last == std::string::npos) return {name, "", ""};
+  const std::size_t first = name.find_last_not_of("0123456789", last) + 1;
+  if (last - first >= 9) return {name, "", ""};
+  return {name.substr(0, first), name.substr(first, last - first + 1), name.substr(last + 1)};
+}
+
+bool follows(const Numbered& a, const Numbered& b) {
+  return !a.digits.empty() && a.before == b.before && a.after == b.after && a.digits.size() <= b.digits.size() &&
+         !b.digits.empty() && std::stol(a.digits) + 1 == std::stol(b.digits);
+}
+
+std::string what_it_is(const ClusterNode& node) {
+  const Graph& graph = node.survey->graph;
+  const auto count = [&](NodeKind kind) { return graph.ids(kind).size(); };
+  std::string model;
+  for (const Node& one : graph.nodes)
+    if (one.kind == NodeKind::Gpu && model.empty()) model = one.model.empty() ? one.device : one.model;
+  return fmt::format("{}, {}, {}{}", base::plural(count(NodeKind::Package), "package"),
+                     base::plural(count(NodeKind::Gpu), "GPU"), base::plural(count(NodeKind::Nic), "NIC"),
+                     model.empty() ? "" : ", " + model);
+}
+
+std::string group_text(const ClusterReport& report, const Group& group, bool usual) {
+  std::string text = fmt::format("{} {}: {}\n", base::plural(group.nodes.size(), "node"),
+                                 usual ? "alike" : "unlike these", name_list(report.nodes, group.nodes));
+  text += fmt::format("  {}; fingerprint {}\n", what_it_is(report.nodes[group.nodes.front()]), group.fingerprint);
+  for (std::size_t i = 0; i < group.differences.size() && i < kMaxDifferencesShown; ++i) {
+    const Difference& one = group.differences[i];
+    text += fmt::format("  {}: {} (others: {})\n", one.key, one.here, one.others);
+  }
+  if (group.differences.size() > kMaxDifferencesShown)
+    text += fmt::format("  and {} more differences\n", group.differences.size() - kMaxDifferencesShown);
+  return text;
+}
+
+std::string finding_text(const ClusterReport& report, const SharedFinding& shared) {
+  const audit::Finding& finding = shared.finding;
+  std::string where;
+  if (shared.nodes.size() == report.nodes.size() && report.nodes.size() > 1)
+    where = " on all nodes";
+  else if (!shared.nodes.empty() && finding.id != "cluster.silent_node")
+    where = " on " + name_list(report.nodes, shared.nodes);
+  return fmt::format("  {} {}{}: {} {}\n    {}\n", to_string(finding.severity), finding.id, where, finding.subject,
+                     finding.evidence, finding.fix);
+}
+
+std::vector<std::string> names_of(const ClusterReport& report, const std::vector<std::size_t>& positions) {
+  std::vector<std::string> names;
+  for (std::size_t position : positions) names.push_back(report.nodes[position].name);
+  return names;
+}
+
+void write_group(base::JsonWriter& json, const ClusterReport& report, const Group& group) {
+  json.begin_object(Layout::Lines);
+  json.member("nodes", names_of(report, group.nodes));
+  json.member("fingerprint", group.fingerprint);
+  json.begin_list("differences", Layout::Lines);
+  for (const Difference& one : group.differences) {
+    json.begin_object();
+    json.member("key", one.key);
+    json.member("here", one.here);
+    json.member("others", one.others);
+    json.end_object();
+  }
+  json.end_list();
+  json.end_object();
+}
+
+// The value of a label.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    if (c == '\\' || c == '"') result += '\\';
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string name_list(const std::vector<ClusterNode>& nodes, const std::vector<std::size_t>& positions) {
+  std::string text;
+  std::size_t ranges = 0;
+  for (std::size_t i = 0; i < positions.size();) {
+    if (++ranges > kMaxRanges) return text + fmt::format(" and {} more", positions.size() - i);
+    const Numbered first = split_number(nodes[positions[i]].name);
+    Numbered last = first;
+    std::size_t next = i + 1;
+    for (; next < positions.size(); ++next) {
+      Numbered after = split_number(nodes[positions[next]].name);
+      if (!follows(last, after)) break;
+      last = std::move(after);
+    }
+    text += text.empty() ? "" : " ";
+    if (next - i > 2)
+      text += fmt::format("{}[{}-{}]{}", first.before, first.digits, last.digits, first.after);
+    else
+      next = i + 1, text += nodes[positions[i]].name;
+    i = next;
+  }
+  return text;
+}
+
+std::string cluster_text(const ClusterReport& report) {
+  std::string text = fmt::format("cluster: {}, {}", base::plural(report.nodes.size(), "node"),
+                                 base::plural(report.groups.size(), "kind"));
+  if (!report.silent.empty()) text += fmt::format(", {} silent", report.silent.size());
+  text += "\n\n";
+  for (std::size_t i = 0; i < report.groups.size(); ++i) text += group_text(report, report.groups[i], i == 0);
+  for (std::size_t position : report.silent)
+    text += fmt::format("silent: {}: {}\n", report.nodes[position].name, report.nodes[position].failure);
+  if (report.findings.empty()) return text + fmt::format("\nno findings ({} rules)\n", audit::rules().size());
+  text += "\nfindings\n";
+  for (const SharedFinding& shared : report.findings) text += finding_text(report, shared);
+  return text;
+}
+
+std::string cluster_json(const ClusterReport& report) {
+  base::JsonWriter json;
+  json.begin_object(Layout::Lines);
+  json.member("schema", 1);
+  json.member("name", report.merged.graph.name);
+  json.begin_list("groups", Layout::Lines);
+  for (const Group& group : report.groups) write_group(json, report, group);
+  json.end_list();
+  json.begin_list("silent", Layout::Lines);
+  for (std::size_t position : report.silent) {
+    json.begin_object();
+    json.member("node", report.nodes[position].name);
+    json.member("reason", report.nodes[position].failure);
+    json.end_object();
+  }
+  json.end_list();
+  json.begin_list("findings", Layout::Lines);
+  for (const SharedFinding& shared : report.findings) {
+    json.begin_object();
+    json.member("id", shared.finding.id);
+    json.member("severity", to_string(shared.finding.severity));
+    json.member("subject", shared.finding.subject);
+    json.member("evidence", shared.finding.evidence);
+    json.member("fix", shared.finding.fix);
+    json.member("nodes", names_of(report, shared.nodes));
+    json.end_object();
+  }
+  json.end_list();
+  if (!report.groups.empty()) write_survey(json, report.merged);
+  json.end_object();
+  return std::move(json).text();
+}
+
+std::string cluster_prometheus(const ClusterReport& report) {
+  std::string text =
+      "# HELP weft_cluster_nodes Nodes by group of like ones; group 0 is the largest.\n# TYPE weft_cluster_nodes "
+      "gauge\n";
+  for (std::size_t i = 0; i < report.groups.size(); ++i)
+    text += fmt::format("weft_cluster_nodes{{group=\"{}\",fingerprint=\"{}\"}} {}\n", i, report.groups[i].fingerprint,
+                        report.groups[i].nodes.size());
+  text += "# HELP weft_cluster_silent Whether a node told nothing.\n# TYPE weft_cluster_silent gauge\n";
+  for (std::size_t position : report.silent)
+    text += fmt::format("weft_cluster_silent{{node=\"{}\"}} 1\n", escaped(report.nodes[position].name));
+  text += "# HELP weft_cluster_odd Whether a node is unlike the largest group.\n# TYPE weft_cluster_odd gauge\n";
+  for (std::size_t i = 1; i < report.groups.size(); ++i)
+    for (std::size_t position : report.groups[i].nodes)
+      text += fmt::format("weft_cluster_odd{{node=\"{}\"}} 1\n", escaped(report.nodes[position].name));
+  std::map<std::tuple<std::string, std::string, std::string>, int> counts;
+  for (const SharedFinding& shared : report.findings)
+    for (std::size_t position : shared.nodes)
+      ++counts[{std::string(shared.finding.id), std::string(to_string(shared.finding.severity)),
+                report.nodes[position].name}];
+  text += "# HELP weft_cluster_findings Findings of the audit.\n# TYPE weft_cluster_findings gauge\n";
+  for (const auto& [labels, count] : counts)
+    text += fmt::format("weft_cluster_findings{{id=\"{}\",severity=\"{}\",node=\"{}\"}} {}\n", std::get<0>(labels),
+                        std::get<1>(labels), escaped(std::get<2>(labels)), count);
+  return text;
+}
+
+}  // namespace weft::topology::cluster
