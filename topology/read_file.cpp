@@ -83,7 +83,7 @@ std::string read_head(const std::string& path, std::size_t most) {
 }
 
 std::optional<std::string> read_attribute(const std::string& path) {
-  Result<std::string> text = read_file(path, kMaxAttribute);
+  Result<std::string> text = read_file(path, kMaxAttribute, 0);  // among attributes a pipe is not waited for
   if (!text) return std::nullopt;
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t first = text->find_first_not_of(kBlank);

@@ -72,7 +72,8 @@ std::optional<std::string> Tree::read(const std::string& path, std::size_t most,
   // Opening a pipe does not wait for its writer then; nor is it read.
   const base::FileDescriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file || !is_plain(file.get())) return std::nullopt;
-  std::optional<std::string> text = read_up_to(file.get(), whole ? most + 1 : most);
+  std::optional<std::string> text = read_up_to(file.get(), std::min(whole ? most + 1 : most, bytes_left_));
+  if (text) bytes_left_ -= text->size();
   if (whole && text && text->size() > most) return std::nullopt;
   return text;
 }

@@ -16,7 +16,8 @@
 
 namespace weft::topology {
 
-inline constexpr std::size_t kMaxAttributeBytes = 64 * 1024;
+inline constexpr std::size_t kMaxAttributeBytes = 8 * 1024;  // the kernel's end at a page of 4 KiB
+inline constexpr std::size_t kMaxTreeBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxFolderNames = 16'384;
 
@@ -61,6 +62,7 @@ class Tree {
 
   std::string root_;
   base::FileDescriptor folder_;
+  mutable std::size_t bytes_left_ = kMaxTreeBytes;  // one thread reads a tree
 };
 
 }  // namespace weft::topology

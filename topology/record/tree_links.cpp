@@ -44,6 +44,9 @@ class LinkCheck {
       const std::string path = folder + "/" + std::string(name);
       const unsigned char type = entry->d_type != DT_UNKNOWN ? entry->d_type : type_of(path);
       if (type == DT_LNK) WEFT_TRY(check_link(path, depth));
+      // hwloc would wait for its writer, for ever.
+      if (type == DT_FIFO && (path.starts_with("/sys") || path.starts_with("/proc")))
+        return wrong(path, "is a pipe; a recorded tree holds files");
       if (type == DT_DIR) below.push_back(path);
     }
     for (const std::string& path : below) WEFT_TRY(check(path, depth + 1));
@@ -54,7 +57,7 @@ class LinkCheck {
   unsigned char type_of(const std::string& path) const {
     struct stat about;
     if (::lstat((root_ + path).c_str(), &about) != 0) return DT_UNKNOWN;
-    return S_ISLNK(about.st_mode) ? DT_LNK : S_ISDIR(about.st_mode) ? DT_DIR : DT_REG;
+    return static_cast<unsigned char>(IFTODT(about.st_mode));
   }
   Status check_link(const std::string& path, std::size_t depth) const {
     char target[PATH_MAX];

@@ -1,0 +1,145 @@
+// Trees that nobody recorded honestly: whatever stands where a reader looks, reading ends soon, stays in the tree, and
+// what cannot be read is unknown.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "tests/topology/support/recorded_tree.hpp"
+#include "topology/facts/read_facts.hpp"
+#include "topology/facts/tree.hpp"
+#include "topology/read_file.hpp"
+
+namespace weft::topology {
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using test::RecordedTree;
+using testing::IsEmpty;
+
+constexpr const char* kFiles[] = {"/proc/cmdline",
+                                  "/proc/cpuinfo",
+                                  "/proc/self/limits",
+                                  "/proc/self/status",
+                                  "/proc/self/environ",
+                                  "/proc/self/numa_maps",
+                                  "/proc/self/cgroup",
+                                  "/proc/self/mountinfo",
+                                  "/proc/net/route",
+                                  "/proc/net/fib_trie",
+                                  "/proc/driver/nvidia/version",
+                                  "/proc/sys/kernel/hostname",
+                                  "/sys/kernel/mm/transparent_hugepage/enabled",
+                                  "/sys/class/dmi/id/sys_vendor"};
+
+class HostileTree : public testing::Test {
+ protected:
+  // Of a reading that took its time only if something is wrong.
+  HostFacts facts() {
+    const auto before = steady_clock::now();
+    Survey survey;
+    read_facts(tree_.root(), survey);
+    EXPECT_LT(steady_clock::now() - before, seconds(5));
+    return survey.hosts.at(0);
+  }
+  RecordedTree tree_;
+};
+
+TEST_F(HostileTree, folders_where_files_should_be_are_unknown) {
+  for (const char* file : kFiles) std::filesystem::create_directories(tree_.root() + file);
+  EXPECT_EQ(facts(), HostFacts());
+}
+
+TEST_F(HostileTree, pipes_where_files_should_be_are_not_waited_for) {
+  for (const char* file : kFiles) {
+    const std::string path = tree_.root() + file;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  }
+  EXPECT_EQ(facts(), HostFacts());
+  EXPECT_EQ(read_attribute(tree_.root() + "/proc/cmdline"), std::nullopt);
+}
+
+TEST_F(HostileTree, links_in_circles_are_unknown) {
+  for (const char* file : kFiles) tree_.link(file, std::filesystem::path(file).filename());
+  tree_.link("/sys/class/net", "net");
+  tree_.link("/sys/bus/pci/devices", "../pci/devices");
+  EXPECT_EQ(facts(), HostFacts());
+}
+
+TEST_F(HostileTree, links_out_of_the_tree_do_not_read_this_machine) {
+  tree_.link("/proc/sys/kernel/hostname", "/etc/hostname");
+  tree_.link("/proc/self/status", "/proc/self/status");
+  tree_.link("/proc/cmdline", "../../../../../../../../../../../../proc/cmdline");
+  EXPECT_EQ(facts(), HostFacts());
+  tree_.write("/etc/hostname", "inside\n");
+  EXPECT_EQ(facts().hostname, "inside");
+}
+
+TEST_F(HostileTree, huge_files_are_read_in_part_or_not_at_all) {
+  for (const char* file : kFiles) {
+    tree_.write(file, "x");
+    std::filesystem::resize_file(tree_.root() + file, std::uintmax_t{1} << 32);
+  }
+  const HostFacts host = facts();
+  EXPECT_EQ(host.kernel.command_line, std::nullopt);
+  EXPECT_EQ(host.hostname, std::nullopt);
+  EXPECT_EQ(host.process, ProcessFacts());
+}
+
+TEST_F(HostileTree, bytes_of_any_kind_are_survived) {
+  std::string bytes;
+  for (int i = 0; i < 4096; ++i) bytes += static_cast<char>(i * 37 % 256);
+  for (const char* file : kFiles) tree_.write(file, bytes);
+  facts();
+}
+
+TEST_F(HostileTree, a_tree_is_read_up_to_a_bound) {
+  tree_.write("/large", std::string(kMaxTextBytes, 'x'));
+  const Tree tree(tree_.root());
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < 2 * kMaxTreeBytes / kMaxTextBytes; ++i) bytes += tree.text("large").value_or("").size();
+  EXPECT_EQ(bytes, kMaxTreeBytes);
+}
+
+TEST_F(HostileTree, thousands_of_interfaces_and_ports_are_bounded) {
+  for (const char* name : {"type", "ifindex", "iflink", "mtu", "speed", "operstate", "address", "uevent"})
+    tree_.write(fmt::format("/sys/devices/one/{}", name), "1\n");
+  std::filesystem::create_directories(tree_.root() + "/sys/class/net");
+  for (int i = 0; i < 3000; ++i) tree_.link(fmt::format("/sys/class/net/e{}", i), "../../devices/one");
+  EXPECT_EQ(facts().interfaces.size(), 1024u);
+}
+
+TEST_F(HostileTree, thousands_of_devices_with_thousands_of_gids_are_bounded) {
+  const std::string port = "/sys/devices/pci0000:00/0000:00:01.0/infiniband/one/ports/1/";
+  for (int i = 0; i < 300; ++i) tree_.write(fmt::format("{}gids/{}", port, i), "fe80::1\n");
+  for (int i = 2; i < 200; ++i) tree_.link(fmt::format("{}../{}", port, i), "1");
+  tree_.write("/sys/devices/pci0000:00/0000:00:01.0/class", "0x020000\n");
+  for (int i = 0; i < 5000; ++i)
+    tree_.link(fmt::format("/sys/bus/pci/devices/0000:{:02x}:{:02x}.{}", i / 256, i / 8 % 32, i % 8),
+               "../../../devices/pci0000:00/0000:00:01.0");
+  for (int i = 0; i < 400; ++i)
+    tree_.link(fmt::format("/sys/class/infiniband/d{}", i), "../../devices/pci0000:00/0000:00:01.0/infiniband/one");
+  const HostFacts host = facts();
+  EXPECT_LE(host.devices.size(), 4097u);
+  std::size_t gids = 0;
+  for (const DeviceFacts& device : host.devices)
+    for (const PortFacts& one : device.ports) gids += one.gids.size();
+  EXPECT_LE(gids, 16u * 256u);
+}
+
+TEST_F(HostileTree, a_pipe_in_its_sysfs_is_refused_before_hwloc_waits_for_it) {
+  tree_.add_cpus(1, 2);
+  ASSERT_EQ(::mkfifo((tree_.root() + "/sys/devices/system/cpu/isolated").c_str(), 0600), 0);
+  const Result<Survey> survey = topology::survey({tree_.root()});
+  ASSERT_FALSE(survey);
+  EXPECT_THAT(survey.error().message(), testing::HasSubstr("cpu/isolated: is a pipe"));
+}
+
+}  // namespace
+}  // namespace weft::topology
