@@ -28,6 +28,8 @@ constexpr Format kFormats[] = {
     {"text", "for people", write_text},
     {"json", "for programs, and to be read back with --from",
      [](Report& report, const Arguments&) -> Result<std::string> { return report_json(report); }},
+    {"html", "one page with pictures, for people",
+     [](Report& report, const Arguments&) -> Result<std::string> { return report_html(report); }},
     {"dot", "a picture by Graphviz",
      [](Report& report, const Arguments&) -> Result<std::string> { return topology::to_dot(report.graph); }},
     {"nccl-xml", "for NCCL_TOPO_FILE",

@@ -61,6 +61,20 @@ std::optional<Matrices> make_matrices(const topology::Graph& graph);
 // `ranks` 0: one for each GPU, or for each core group where there are no GPUs.
 Result<Rings> make_rings(const topology::Graph& graph, int ranks);
 
+// Hosts with equal trees, and that tree as text without the host's own name.
+struct HostGroup {
+  std::vector<int> machines;  // at least one
+  std::string tree;
+};
+std::vector<HostGroup> group_hosts(const Report& report);
+
+// What is known of a host besides its graph: "kernel", "6.1.0-13-amd64, governor performance".
+struct HostLine {
+  std::string name;
+  std::string words;
+};
+std::vector<HostLine> host_lines(const topology::HostFacts& facts);
+
 // The report may lack its `unknown` then.
 std::vector<Unknown> find_unknown(const Report& report);
 
@@ -69,6 +83,7 @@ std::string matrix_text(const Report& report);
 std::string rings_text(Report& report);
 std::string findings_text(const Report& report);
 std::string report_json(Report& report);
+std::string report_html(Report& report);
 std::string report_prometheus(const Report& report);
 
 }  // namespace weft::topo_probe

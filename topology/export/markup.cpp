@@ -15,11 +15,13 @@ constexpr std::string_view kEllipsis = "\xe2\x80\xa6";
 
 // As wide as in DejaVu Sans, which is wider than what other systems have.
 double ascii_width(char c) {
-  constexpr std::string_view kNarrow = "ijl.,:;'|!()[]/ ";
+  constexpr std::string_view kThin = "ijl.,:;'|! ";
+  constexpr std::string_view kNarrow = "frt()[]/-\"I";
   constexpr std::string_view kWide = "mwMWO@%Q";
-  if (kNarrow.find(c) != std::string_view::npos) return 0.42;
+  if (kThin.find(c) != std::string_view::npos) return 0.36;
+  if (kNarrow.find(c) != std::string_view::npos) return 0.46;
   if (kWide.find(c) != std::string_view::npos) return 1.0;
-  return std::isupper(static_cast<unsigned char>(c)) != 0 ? 0.78 : 0.66;
+  return std::isupper(static_cast<unsigned char>(c)) != 0 ? 0.77 : 0.65;
 }
 
 // The character at the start of a text that is not empty: its bytes, and whether it can stand in a document.
