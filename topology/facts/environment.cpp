@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "topology/facts/parsers.hpp"
 #include "topology/facts/readers.hpp"
 
 namespace weft::topology {
@@ -28,20 +29,23 @@ bool is_relevant(std::string_view name) {
 
 }  // namespace
 
+base::Environment parse_environment(std::string_view environ) {
+  base::Environment::Variables variables;
+  while (!environ.empty()) {
+    const std::string_view entry = environ.substr(0, std::min(environ.find('\0'), environ.size()));
+    const std::size_t equals = entry.find('=');
+    if (equals != std::string_view::npos && equals > 0)
+      variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    environ.remove_prefix(std::min(entry.size() + 1, environ.size()));
+  }
+  return base::Environment(std::move(variables));
+}
+
 std::optional<base::Environment> read_environment(const Tree& tree) {
   if (tree.live()) return base::Environment::of_process();
   const std::optional<std::string> text = tree.text("proc/self/environ");
   if (!text) return std::nullopt;
-  base::Environment::Variables variables;
-  std::string_view rest = *text;
-  while (!rest.empty()) {
-    const std::string_view entry = rest.substr(0, std::min(rest.find('\0'), rest.size()));
-    const std::size_t equals = entry.find('=');
-    if (equals != std::string_view::npos && equals > 0)
-      variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
-    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
-  }
-  return base::Environment(std::move(variables));
+  return parse_environment(*text);
 }
 
 std::vector<Variable> relevant_variables(const base::Environment& environment) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "topology/facts/parsers.hpp"
 #include "topology/facts/readers.hpp"
 #include "topology/facts/text.hpp"
 
@@ -63,24 +64,6 @@ void read_modules(const Tree& tree, KernelFacts& kernel) {
   kernel.peer_memory_clients = tree.list("sys/kernel/mm/memory_peers");
 }
 
-// "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build ...": the version is the first
-// word of digits and points behind "Module".
-void read_nvidia(const Tree& tree, KernelFacts& kernel) {
-  kernel.nvidia_driver = tree.attribute("sys/module/nvidia/version");
-  const std::optional<std::string> text = tree.attribute("proc/driver/nvidia/version");
-  const std::optional<std::string_view> line = text ? value_of(*text, "NVRM version:") : std::nullopt;
-  if (!line) return;
-  const std::size_t module = line->find("Module");
-  if (module == std::string_view::npos) return;
-  kernel.nvidia_open = line->find("Open Kernel") != std::string_view::npos;
-  for (const std::string_view word : blank_separated(line->substr(module))) {
-    if (word.find_first_not_of("0123456789.") != std::string_view::npos || word.find('.') == std::string_view::npos)
-      continue;
-    kernel.nvidia_driver = word;
-    return;
-  }
-}
-
 // The type that all groups have which are looked at; nothing where they differ.
 std::optional<std::string> common_type(const Tree& tree, const std::vector<std::string>& groups) {
   std::optional<std::string> common;
@@ -110,6 +93,21 @@ void read_iommu(const Tree& tree, KernelFacts& kernel) {
 
 }  // namespace
 
+// "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build ...": the version is the first
+// word of digits and points behind "Module".
+void parse_nvidia_version(std::string_view text, KernelFacts& kernel) {
+  const std::optional<std::string_view> line = value_of(text, "NVRM version:");
+  const std::size_t module = line ? line->find("Module") : std::string_view::npos;
+  if (module == std::string_view::npos) return;
+  kernel.nvidia_open = line->find("Open Kernel") != std::string_view::npos;
+  for (const std::string_view word : blank_separated(line->substr(module))) {
+    if (word.find_first_not_of("0123456789.") != std::string_view::npos || word.find('.') == std::string_view::npos)
+      continue;
+    kernel.nvidia_driver = word;
+    return;
+  }
+}
+
 void read_kernel(const FactsSource& source, KernelFacts& kernel) {
   const Tree& tree = source.tree;
   kernel.version = version_of(tree);
@@ -121,7 +119,9 @@ void read_kernel(const FactsSource& source, KernelFacts& kernel) {
   if (hugepages && *hugepages >= 0) kernel.hugepages = static_cast<std::uint64_t>(*hugepages);
   read_governors(tree, kernel);
   read_modules(tree, kernel);
-  read_nvidia(tree, kernel);
+  kernel.nvidia_driver = tree.attribute("sys/module/nvidia/version");
+  if (const std::optional<std::string> text = tree.attribute("proc/driver/nvidia/version"))
+    parse_nvidia_version(*text, kernel);
   read_iommu(tree, kernel);
 }
 

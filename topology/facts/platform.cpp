@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "topology/facts/parsers.hpp"
 #include "topology/facts/readers.hpp"
 #include "topology/facts/text.hpp"
 
@@ -83,8 +84,10 @@ std::optional<bool> says_virtual(std::string_view cpuinfo) {
   return false;
 }
 
+}  // namespace
+
 // Each architecture has words of its own for what it is.
-void read_processor(std::string_view cpuinfo, PlatformFacts& platform) {
+void parse_cpuinfo(std::string_view cpuinfo, PlatformFacts& platform) {
   if (const std::optional<std::string_view> vendor = of_processor(cpuinfo, "vendor_id")) {
     platform.cpu_architecture = "x86_64";
     platform.cpu_vendor = *vendor;
@@ -98,14 +101,12 @@ void read_processor(std::string_view cpuinfo, PlatformFacts& platform) {
   platform.virtual_machine = says_virtual(cpuinfo);
 }
 
-}  // namespace
-
 void read_platform(const FactsSource& source, PlatformFacts& platform) {
   const Tree& tree = source.tree;
   platform.vendor = dmi(tree, "sys_vendor");
   platform.product = dmi(tree, "product_name");
   platform.bios = dmi(tree, "bios_version");
-  if (const std::optional<std::string> cpuinfo = tree.text("proc/cpuinfo")) read_processor(*cpuinfo, platform);
+  if (const std::optional<std::string> cpuinfo = tree.text("proc/cpuinfo")) parse_cpuinfo(*cpuinfo, platform);
   if (platform.virtual_machine == false) return;
   platform.hypervisor = tree.attribute("sys/hypervisor/type");
   if (!platform.hypervisor) platform.hypervisor = by_firmware(platform);

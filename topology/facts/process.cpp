@@ -1,6 +1,7 @@
 // Process: limits, capabilities, where it may run and where its memory lies, as /proc/self tells.
 #include <map>
 
+#include "topology/facts/parsers.hpp"
 #include "topology/facts/readers.hpp"
 #include "topology/facts/text.hpp"
 
@@ -12,7 +13,7 @@ constexpr std::uint64_t kPageKib = 4;
 constexpr int kMaxNuma = 4096;
 
 // "Max locked memory         8388608              unlimited            bytes": the first number is the soft limit.
-std::optional<std::uint64_t> soft_limit(const std::string& limits, std::string_view name) {
+std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name) {
   const std::optional<std::string_view> rest = value_of(limits, name);
   if (!rest) return std::nullopt;
   const std::vector<std::string_view> words = blank_separated(*rest);
@@ -21,13 +22,13 @@ std::optional<std::uint64_t> soft_limit(const std::string& limits, std::string_v
   return parse_whole<std::uint64_t>(words.front());
 }
 
-std::optional<std::string> list_in(const std::string& status, std::string_view key) {
+std::optional<std::string> list_in(std::string_view status, std::string_view key) {
   const std::optional<std::string_view> list = value_of(status, key);
   if (!list || list->empty()) return std::nullopt;
   return std::string(*list);
 }
 
-std::optional<bool> may_lock_all(const std::string& status) {
+std::optional<bool> may_lock_all(std::string_view status) {
   const std::optional<std::string_view> text = value_of(status, "CapEff:");
   const std::optional<unsigned long long> mask = text ? parse_hex(*text) : std::nullopt;
   if (!mask) return std::nullopt;
@@ -57,21 +58,28 @@ void count_pages(std::string_view line, std::map<int, std::uint64_t>& pages) {
 
 }  // namespace
 
-void read_process(const FactsSource& source, ProcessFacts& process) {
-  if (const std::optional<std::string> limits = source.tree.text("proc/self/limits")) {
-    process.memlock_bytes = soft_limit(*limits, "Max locked memory");
-    process.open_files = soft_limit(*limits, "Max open files");
-  }
-  if (const std::optional<std::string> status = source.tree.text("proc/self/status")) {
-    process.may_lock_all = may_lock_all(*status);
-    process.allowed_cpus = list_in(*status, "Cpus_allowed_list:");
-    process.allowed_memories = list_in(*status, "Mems_allowed_list:");
-  }
-  const std::optional<std::string> mappings = source.tree.text("proc/self/numa_maps");
-  if (!mappings) return;
+void parse_limits(std::string_view limits, ProcessFacts& process) {
+  process.memlock_bytes = soft_limit(limits, "Max locked memory");
+  process.open_files = soft_limit(limits, "Max open files");
+}
+
+void parse_status(std::string_view status, ProcessFacts& process) {
+  process.may_lock_all = may_lock_all(status);
+  process.allowed_cpus = list_in(status, "Cpus_allowed_list:");
+  process.allowed_memories = list_in(status, "Mems_allowed_list:");
+}
+
+void parse_numa_maps(std::string_view mappings, ProcessFacts& process) {
   std::map<int, std::uint64_t> pages;
-  for (const std::string_view line : lines_of(*mappings)) count_pages(line, pages);
+  for (const std::string_view line : lines_of(mappings)) count_pages(line, pages);
   for (const auto& [numa, count] : pages) process.resident.push_back({numa, count});
+}
+
+void read_process(const FactsSource& source, ProcessFacts& process) {
+  const Tree& tree = source.tree;
+  if (const std::optional<std::string> limits = tree.text("proc/self/limits")) parse_limits(*limits, process);
+  if (const std::optional<std::string> status = tree.text("proc/self/status")) parse_status(*status, process);
+  if (const std::optional<std::string> mappings = tree.text("proc/self/numa_maps")) parse_numa_maps(*mappings, process);
 }
 
 }  // namespace weft::topology
