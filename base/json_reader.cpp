@@ -24,6 +24,14 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
                      before.size() - line_start + 1);
 }
 
+// The beginning of a name from the document, on one line.
+std::string shown(std::string_view name) {
+  std::string text(name.substr(0, kShownText));
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  return text;
+}
+
 // Receives what the parser finds and builds the document. (The parser's own hook for checks on the way is quadratic in
 // long lists.)
 class Builder {
@@ -44,7 +52,7 @@ class Builder {
   bool key(std::string& name) {
     const auto [member, fresh] = open_.back()->get_ref<Json::object_t&>().try_emplace(name);
     member_ = &member->second;
-    if (!fresh) complaint_ = fmt::format("\"{}\" is given twice", name.substr(0, kShownText));
+    if (!fresh) complaint_ = fmt::format("\"{}\" is given twice", shown(name));
     return fresh;
   }
   bool parse_error(std::size_t byte, const std::string& token, const Json::exception& error) {
@@ -172,7 +180,7 @@ Status JsonValue::wrong(std::string_view complaint) const {
 
 std::string JsonValue::unknown_member(const std::vector<std::string_view>& known) const {
   for (const auto& [name, value] : json_->get_ref<const Json::object_t&>())
-    if (std::find(known.begin(), known.end(), name) == known.end()) return name.substr(0, kShownText);
+    if (std::find(known.begin(), known.end(), name) == known.end()) return shown(name);
   return {};
 }
 

@@ -100,5 +100,11 @@ TEST(JsonReader, what_would_take_memory_or_mean_two_things_is_refused) {
             "test JSON: \"number\" is given twice");
 }
 
+TEST(JsonReader, names_from_the_document_stay_on_one_line) {
+  EXPECT_EQ(complaint(R"({"name": "", "a\nb\u001b[1m": 1})"),
+            "test JSON: the document has the unknown member \"a?b?[1m\"");
+  EXPECT_EQ(complaint(R"({"a\nb": 1, "a\nb": 1})"), "test JSON: \"a?b\" is given twice");
+}
+
 }  // namespace
 }  // namespace weft::base
