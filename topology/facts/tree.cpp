@@ -32,8 +32,9 @@ bool is_plain(int file) {
   return ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-// Up to `most` bytes; nothing if reading fails before any came.
-std::optional<std::string> read_up_to(int file, std::size_t most) {
+// Up to `most` bytes; nothing if reading fails before any came. An attribute comes in one piece, so `whole` saves the
+// read that finds its end.
+std::optional<std::string> read_up_to(int file, std::size_t most, bool whole) {
   std::string text;
   char block[16 * 1024];
   while (text.size() < most) {
@@ -42,6 +43,7 @@ std::optional<std::string> read_up_to(int file, std::size_t most) {
     if (got < 0 && text.empty()) return std::nullopt;
     if (got <= 0) break;
     text.append(block, static_cast<std::size_t>(got));
+    if (whole && static_cast<std::size_t>(got) < sizeof block) break;
   }
   return text;
 }
@@ -72,7 +74,7 @@ std::optional<std::string> Tree::read(const std::string& path, std::size_t most,
   // Opening a pipe does not wait for its writer then; nor is it read.
   const base::FileDescriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file || !is_plain(file.get())) return std::nullopt;
-  std::optional<std::string> text = read_up_to(file.get(), std::min(whole ? most + 1 : most, bytes_left_));
+  std::optional<std::string> text = read_up_to(file.get(), std::min(whole ? most + 1 : most, bytes_left_), whole);
   if (text) bytes_left_ -= text->size();
   if (whole && text && text->size() > most) return std::nullopt;
   return text;

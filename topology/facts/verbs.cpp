@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxVerbsDevices = 256;
 constexpr std::size_t kMaxPorts = 16;  // of one device
 constexpr int kMaxGids = 256;          // of one port: what mlx5 has
+constexpr int kMaxGap = 32;            // drivers fill the lowest places: that many empty ones in turn end the table
 constexpr std::string_view kNoGid = "0000:0000:0000:0000:0000:0000:0000:0000";
 
 // Of the many counters those that grow when something is wrong.
@@ -44,9 +45,11 @@ void add_counters(const Tree& tree, const std::string& folder, const Names& name
 
 std::vector<GidFacts> read_gids(const Tree& tree, const std::string& port) {
   std::vector<GidFacts> gids;
-  for (int index = 0; index < kMaxGids; ++index) {
+  int empty = 0;
+  for (int index = 0; index < kMaxGids && empty < kMaxGap; ++index) {
     const std::optional<std::string> address = tree.attribute(fmt::format("{}gids/{}", port, index));
     if (!address) break;
+    empty = *address == kNoGid ? empty + 1 : 0;
     if (*address == kNoGid) continue;
     gids.push_back({index, *address, tree.attribute(fmt::format("{}gid_attrs/types/{}", port, index)),
                     tree.attribute(fmt::format("{}gid_attrs/ndevs/{}", port, index))});
