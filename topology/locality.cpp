@@ -36,6 +36,7 @@ Locality::Locality(const Graph& graph) : graph_(graph), finder_(graph), uplink_(
     if (node.kind == NodeKind::Numa) host.numas.push_back(node.id);
     if (node.kind == NodeKind::CoreGroup) host.core_groups.push_back(node.id);
     if (node.kind == NodeKind::Machine) host.machine = node.id;
+    if (node.kind == NodeKind::Package) host.packages.push_back(node.id);
   }
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
     const Link& link = graph.links[i];

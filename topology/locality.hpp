@@ -36,6 +36,7 @@ class Locality {
   const std::vector<int>& core_groups(int host) const { return hosts_[static_cast<std::size_t>(host)].core_groups; }
   int machine(int host) const { return hosts_[static_cast<std::size_t>(host)].machine; }
   const std::vector<int>& numas(int host) const { return hosts_[static_cast<std::size_t>(host)].numas; }
+  const std::vector<int>& packages(int host) const { return hosts_[static_cast<std::size_t>(host)].packages; }
   int hosts() const { return static_cast<int>(hosts_.size()); }
 
   // "mlx5_0 (0000:c1:00.0)", with "host1/" before it where there are several hosts.
@@ -58,6 +59,7 @@ class Locality {
     std::vector<int> numas;
     std::vector<int> core_groups;
     int machine = -1;
+    std::vector<int> packages;
   };
   const Graph& graph_;
   PathFinder finder_;

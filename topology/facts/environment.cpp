@@ -19,7 +19,9 @@ constexpr std::string_view kPrefixes[] = {
 constexpr std::string_view kNames[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",    "NVIDIA_VISIBLE_DEVICES",
                                        "HIP_VISIBLE_DEVICES",  "ROCR_VISIBLE_DEVICES", "OMP_NUM_THREADS",
                                        "OMP_PROC_BIND",        "OMP_PLACES",           "KMP_AFFINITY",
-                                       "GOMP_CPU_AFFINITY",    "MPICH_OFI_NIC_POLICY", "MPICH_GPU_SUPPORT_ENABLED"};
+                                       "GOMP_CPU_AFFINITY",    "MPICH_OFI_NIC_POLICY", "MPICH_GPU_SUPPORT_ENABLED",
+                                       "LOCAL_RANK",           "LOCAL_WORLD_SIZE",     "OMPI_COMM_WORLD_LOCAL_RANK",
+                                       "MPI_LOCALRANKID",      "SLURM_LOCALID",        "PMI_LOCAL_RANK"};
 
 bool is_relevant(std::string_view name) {
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),

@@ -206,7 +206,7 @@ struct HostFacts {
   std::optional<std::vector<std::string>> network_plugins;  // NCCL's: "libnccl-net.so"
   std::optional<bool> topology_file_present;                // where clouds put NCCL topology files
   std::optional<std::vector<Variable>> environment;  // NCCL_*, UCX_*, FI_* and the like; none of them: an empty list
-  std::vector<InterfaceFacts> interfaces;
+  std::vector<InterfaceFacts> interfaces;            // in the order of their numbers, as the kernel lists them
   std::vector<DeviceFacts> devices;
 
   bool operator==(const HostFacts&) const = default;

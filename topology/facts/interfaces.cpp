@@ -55,6 +55,17 @@ InterfaceFacts read_interface(const Tree& tree, const std::string& name) {
   return facts;
 }
 
+// In the order in which the kernel lists them, and programs find them.
+std::vector<std::string> names_by_index(const Tree& tree) {
+  std::vector<std::pair<long long, std::string>> names;
+  for (std::string& name : tree.list("sys/class/net").value_or(std::vector<std::string>()))
+    names.emplace_back(tree.integer("sys/class/net/" + name + "/ifindex").value_or(0), std::move(name));
+  std::sort(names.begin(), names.end());
+  std::vector<std::string> sorted;
+  for (auto& [index, name] : names) sorted.push_back(std::move(name));
+  return sorted;
+}
+
 // What this process may bind to, exactly; recorded trees know it from the kernel's tables only.
 std::vector<InterfaceAddress> live_addresses() {
   ifaddrs* raw = nullptr;
@@ -79,7 +90,7 @@ std::vector<InterfaceAddress> live_addresses() {
 void read_interfaces(const FactsSource& source, std::vector<InterfaceFacts>& interfaces) {
   const Tree& tree = source.tree;
   std::map<std::string, std::size_t, std::less<>> by_name;
-  for (const std::string& name : tree.list("sys/class/net").value_or(std::vector<std::string>())) {
+  for (const std::string& name : names_by_index(tree)) {
     if (interfaces.size() == kMaxInterfaces) break;
     if (!tree.exists("sys/class/net/" + name + "/")) continue;  // "bonding_masters" is a file
     by_name.emplace(name, interfaces.size());
