@@ -92,8 +92,8 @@ TEST_F(TopoProbe, matrix_and_rings_are_all_that_is_shown_or_join_the_json) {
 }
 
 TEST_F(TopoProbe, audit_shows_the_findings_alone) {
-  const std::string far = "--model 'packages:2 gpu:4 nic:1 ndr' ";
-  EXPECT_THAT(run(far + "--audit").out, testing::StartsWith("findings\n  warning gpu-far-from-nic: gpu0"));
+  const std::string far = "--model 'numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr' ";
+  EXPECT_THAT(run(far + "--audit").out, testing::StartsWith("findings\n  warning topo.gpu_without_near_nic: gpu0"));
   EXPECT_THAT(run("--model dgx-h100 --audit").out, testing::MatchesRegex("no findings \\([0-9]+ rules\\)\n"));
   EXPECT_EQ(run(far + "--matrix --audit").out, run(far + "--matrix").out + run(far + "--audit").out);
 }
@@ -143,9 +143,9 @@ TEST_F(TopoProbe, a_cut_import_is_one_line_with_file_and_line) {
 }
 
 TEST_F(TopoProbe, fail_on_decides_the_exit_status) {
-  const std::string far = "--model 'packages:2 gpu:4 nic:1 ndr'";  // two GPUs without a near NIC: a warning
+  const std::string far = "--model 'numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr'";  // two GPUs without a near NIC: a warning
   EXPECT_EQ(run(far).exit_code, 0);
-  EXPECT_THAT(run(far).out, HasSubstr("warning gpu-far-from-nic: gpu0"));
+  EXPECT_THAT(run(far).out, HasSubstr("warning topo.gpu_without_near_nic: gpu0"));
   EXPECT_EQ(run(far + " --fail-on info").exit_code, 1);
   EXPECT_EQ(run(far + " --fail-on warning --json").exit_code, 1);
   EXPECT_EQ(run(far + " --fail-on error").exit_code, 0);

@@ -1,0 +1,102 @@
+// Cases of the rules about where devices sit: sockets, NUMA nodes, switches, uplinks.
+#include "audit_cases.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+void add_sockets(std::vector<Case>& cases) {
+  Machine one_side("packages:2 gpu:4 gpus_per_switch:2 nic:4 ndr");
+  for (const char* nic : {"nic2", "nic3"}) one_side.move(nic, "switch0");
+  cases.push_back(fires("topo.socket_without_nic", "all NICs on socket 0", one_side, "move nic2, nic3"));
+  cases.push_back(silent("topo.gpu_without_near_nic", "told by socket", one_side));
+  cases.push_back(silent("topo.nic_on_wrong_socket", "some GPUs are near", one_side));
+  Machine single("packages:2 gpu:4 gpus_per_switch:2 nic:1 ndr");
+  cases.push_back(fires("topo.socket_without_nic", "one NIC cannot be on both", single, "none of 1", Severity::Info));
+  cases.push_back(silent("topo.socket_without_nic", "a NIC on each", Machine("packages:2 gpu:4 nic:2 ndr")));
+  cases.push_back(silent("topo.socket_without_nic", "no fabric NIC", Machine("packages:2 gpu:4 nic:1 eth:25")));
+  Machine down("packages:2 gpu:4 gpus_per_switch:2 nic:2 ndr");
+  down.node("nic1").active = false;
+  cases.push_back(fires("topo.socket_without_nic", "its NIC is down", down, "bring up nic1", Severity::Warning));
+
+  Machine quadrants("packages:1 numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr");
+  cases.push_back(fires("topo.gpu_without_near_nic", "two NICs, four NUMA nodes", quadrants, "a SYS path"));
+  cases.push_back(silent("topo.gpu_without_near_nic", "a NIC on each",
+                         Machine("packages:1 numa:4 gpu:4 gpus_per_switch:1 nic:4 ndr")));
+
+  Machine wrong("packages:2 gpu:2 gpus_per_switch:1 nic:2 ndr");
+  cases.push_back(silent("topo.nic_on_wrong_socket", "each at its GPU", wrong));
+  wrong.move("gpu1", "switch0");
+  wrong.move("nic0", "switch1");
+  cases.push_back(fires("topo.nic_on_wrong_socket", "GPUs on one, NICs on the other", wrong, "all 2 GPUs"));
+  cases.push_back(silent("topo.socket_without_nic", "no GPU is near a NIC", wrong));
+  for (const char* nic : {"nic0", "nic1"}) wrong.node(nic).active = false;
+  cases.push_back(silent("topo.nic_on_wrong_socket", "ports that are down", wrong));
+}
+
+void add_unknown(std::vector<Case>& cases) {
+  Machine machine("packages:2 gpu:1 nic:1 ndr");
+  Graph& graph = machine.survey().graph;
+  const int bridge = machine.node("pci0").id;
+  for (Link& link : graph.links) {
+    if (link.b == bridge) link.a = 0;
+    if (link.a == bridge && graph.nodes[static_cast<std::size_t>(link.b)].kind == NodeKind::Numa) link.b = 0;
+  }
+  machine.node("pci0").parent = 0;
+  for (const char* device : {"gpu0", "nic0"}) machine.node(device).cpus = graph.nodes[0].cpus;
+  cases.push_back(fires("topo.numa_unknown", "devices of the machine alone", machine, "machine with 2 NUMA nodes"));
+  for (const char* device : {"gpu0", "nic0"}) machine.node(device).cpus = "0";
+  cases.push_back(silent("topo.numa_unknown", "near a part of the CPUs", machine));
+  cases.push_back(silent("topo.numa_unknown", "one NUMA node", Machine("packages:1 gpu:1")));
+}
+
+// Two GPUs below one switch whose NICs are below another.
+Machine apart() {
+  Machine machine("packages:1 gpu:4 gpus_per_switch:2 nic:2 ndr");
+  for (const char* gpu : {"gpu0", "gpu1"}) machine.move(gpu, "switch0");
+  for (const char* nic : {"nic0", "nic1"}) machine.move(nic, "switch1");
+  for (const char* gpu : {"gpu2", "gpu3"}) machine.move(gpu, "switch0");
+  return machine;
+}
+
+void add_loads(std::vector<Case>& cases) {
+  Machine machine = apart();
+  cases.push_back(fires("topo.shared_uplink", "two 400 Gbit/s NICs behind one uplink", machine, "is asked for 100"));
+  cases.push_back(silent("topo.shared_uplink", "traffic stays in the switch", Machine("packages:2 gpu:4 nic:4 ndr")));
+  cases.push_back(silent("topo.shared_uplink", "a box of PCIe cards", Machine("pcie-8gpu")));
+  machine.virtual_machine(true);
+  cases.push_back(silent("topo.shared_uplink", "in a virtual machine", machine));
+  Machine idle = apart();
+  for (const char* name : {"switch0", "switch1"}) idle.node(name).pci = PciLink{2.5, 16, {}, {}};
+  cases.push_back(silent("topo.shared_uplink", "a source that tells only how links run now", idle));
+
+  Machine narrow("packages:1 gpu:1 gpus_per_switch:1 nic:1 ndr");
+  narrow.add_port("gpu0", PciLink{32.0, 4, 32.0, 4});
+  for (Link& link : narrow.survey().graph.links)
+    if (link.b == narrow.node("port-gpu0").id) link.bandwidth_gbs = 15.75;
+  cases.push_back(fires("topo.path_narrows", "an uplink of four lanes", narrow, "carries 15.75 GB/s"));
+  narrow.virtual_machine(true);
+  cases.push_back(silent("topo.path_narrows", "in a virtual machine", narrow));
+  cases.push_back(
+      silent("topo.path_narrows", "as wide as both", Machine("packages:1 gpu:1 gpus_per_switch:1 nic:1 ndr")));
+}
+
+void add_order(std::vector<Case>& cases) {
+  Machine machine("packages:2 gpu:4 gpus_per_switch:1 nic:4 ndr");
+  cases.push_back(silent("topo.nic_order_reversed", "in order", machine));
+  for (int i = 0; i < 4; ++i) machine.move("nic" + std::to_string(i), "switch" + std::to_string(3 - i));
+  cases.push_back(fires("topo.nic_order_reversed", "against the order", machine, "gpu0 pairs with nic3"));
+  Machine two("packages:2 gpu:2 gpus_per_switch:1 nic:2 ndr");
+  for (int i = 0; i < 2; ++i) two.move("nic" + std::to_string(i), "switch" + std::to_string(1 - i));
+  cases.push_back(silent("topo.nic_order_reversed", "two are no order", two));
+}
+
+}  // namespace
+
+void add_place_cases(std::vector<Case>& cases) {
+  add_sockets(cases);
+  add_unknown(cases);
+  add_loads(cases);
+  add_order(cases);
+}
+
+}  // namespace weft::topology::audit

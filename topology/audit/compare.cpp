@@ -1,0 +1,200 @@
+// What a machine lacks or has otherwise than it should.
+#include "topology/audit/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "base/plural.hpp"
+#include "topology/audit/host_view.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+// One host in numbers, of both machines.
+struct Profile {
+  std::size_t gpus = 0;
+  std::size_t nics = 0;
+  std::size_t packages = 0;
+  std::size_t numas = 0;
+  std::optional<int> cores;
+  std::optional<std::uint64_t> memory_bytes;
+  int nvlinks = 0;                         // of all GPUs
+  std::map<std::string, int> gpu_devices;  // by id; empty if one is not known
+  std::vector<double> nic_gbs;             // known ones, the fastest first
+  std::vector<double> gpu_link_gbs;        // known ones, the fastest first
+  std::vector<PathClass> nearest;          // of each GPU to its NICs, the nearest first
+};
+
+std::vector<int> nvlinks_by_host(const Graph& graph) {
+  std::vector<int> links(static_cast<std::size_t>(graph.hosts()));
+  for (const Link& link : graph.links) {
+    if (link.kind != LinkKind::NvLink) continue;
+    for (int end : {link.a, link.b}) {
+      const Node& node = graph.nodes[static_cast<std::size_t>(end)];
+      if (node.kind == NodeKind::Gpu) links[static_cast<std::size_t>(node.host)] += link.count;
+    }
+  }
+  return links;
+}
+
+void profile_gpus(const Input& input, const std::vector<int>& gpus, Profile& profile) {
+  for (int gpu : gpus) {
+    const Node& node = input.locality.node(gpu);
+    if (!node.device.empty()) ++profile.gpu_devices[node.device];
+    if (const std::optional<double> gbs = input.locality.pci_link_gbs(gpu); gbs && node.pci.max_gts && node.pci.width)
+      profile.gpu_link_gbs.push_back(*gbs * *node.pci.max_gts / node.pci.gts.value_or(*node.pci.max_gts));
+    const std::vector<int> nearest = input.locality.nearest_nics(gpu);
+    if (!nearest.empty()) profile.nearest.push_back(input.locality.finder().best_path(gpu, nearest.front()).path_class);
+  }
+  std::sort(profile.gpu_link_gbs.begin(), profile.gpu_link_gbs.end(), std::greater<>());
+  std::sort(profile.nearest.begin(), profile.nearest.end());
+}
+
+Profile profile_of(const Input& input, int host, int nvlinks) {
+  Profile profile;
+  const std::vector<int> gpus = accelerators(input, host);
+  const std::vector<int> nics = usable_nics(input, host);
+  profile.gpus = gpus.size();
+  profile.nics = nics.size();
+  profile.nvlinks = nvlinks;
+  profile.packages = input.locality.packages(host).size();
+  profile.numas = numas_with_cpus(input.locality, host).size();
+  for (int package : input.locality.packages(host))
+    if (const std::optional<int>& cores = input.locality.node(package).cores)
+      profile.cores = profile.cores.value_or(0) + *cores;
+  for (int numa : input.locality.numas(host))
+    if (const std::optional<std::uint64_t>& bytes = input.locality.node(numa).memory_bytes)
+      profile.memory_bytes = profile.memory_bytes.value_or(0) + *bytes;
+  for (int nic : nics)
+    if (const std::optional<double>& gbs = input.locality.node(nic).network_gbs) profile.nic_gbs.push_back(*gbs);
+  std::sort(profile.nic_gbs.begin(), profile.nic_gbs.end(), std::greater<>());
+  profile_gpus(input, gpus, profile);
+  return profile;
+}
+
+class Comparison {
+ public:
+  Comparison(const Input& input, int host, std::vector<Difference>& found)
+      : input_(input), host_(host), found_(found) {}
+
+  void counts(const Profile& here, const Profile& there) {
+    count("GPUs", here.gpus, there.gpus);
+    count("fabric NICs", here.nics, there.nics);
+    if (here.packages > 0) count("packages", here.packages, there.packages);
+    if (here.numas > 0) count("NUMA nodes", here.numas, there.numas);
+    if (here.nvlinks > 0)
+      count("NVLinks", static_cast<std::size_t>(here.nvlinks), static_cast<std::size_t>(there.nvlinks));
+    if (here.cores && there.cores)
+      count("cores", static_cast<std::size_t>(*here.cores), static_cast<std::size_t>(*there.cores));
+    if (here.memory_bytes && there.memory_bytes && *here.memory_bytes < *there.memory_bytes - *there.memory_bytes / 20)
+      add(true, "memory", fmt::format("{} GiB, expected {}", *here.memory_bytes >> 30, *there.memory_bytes >> 30));
+  }
+
+  void kinds(const Profile& here, const Profile& there) {
+    if (here.gpu_devices.empty() || there.gpu_devices.empty()) return;
+    for (const auto& [device, number] : here.gpu_devices)
+      if (!there.gpu_devices.contains(device))
+        add(false, "GPUs", fmt::format("{} of {}, expected {}", number, device, there.gpu_devices.begin()->first));
+  }
+
+  // Position by position from the fastest or nearest: what is slower here.
+  void rates(const Profile& here, const Profile& there) {
+    slower("fabric NICs", "GB/s", here.nic_gbs, there.nic_gbs);
+    slower("PCIe links of GPUs", "GB/s", here.gpu_link_gbs, there.gpu_link_gbs);
+    const std::size_t both = std::min(here.nearest.size(), there.nearest.size());
+    int farther = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < both; ++i) {
+      const bool known = here.nearest[i] < PathClass::Unknown && there.nearest[i] < PathClass::Unknown;
+      if (!known || rank(here.nearest[i]) <= rank(there.nearest[i])) continue;
+      if (farther++ == 0) first = i;
+    }
+    if (farther > 0)
+      add(false, "nearest NICs",
+          fmt::format("{} at {}, expected {}", base::plural(static_cast<std::uint64_t>(farther), "GPU"),
+                      to_string(here.nearest[first]), to_string(there.nearest[first])));
+  }
+
+  void count(std::string_view what, std::size_t here, std::size_t there) {
+    if (here < there) add(true, what, fmt::format("{}, expected {}", here, there));
+  }
+  void add(bool missing, std::string_view what, std::string evidence) {
+    found_.push_back({missing, input_.on(host_, what), std::move(evidence)});
+  }
+
+ private:
+  // PIX and PXB are one: how many switches there are is a matter of the board.
+  static int rank(PathClass path_class) { return static_cast<int>(std::max(path_class, PathClass::Pxb)); }
+
+  void slower(std::string_view what, std::string_view unit, const std::vector<double>& here,
+              const std::vector<double>& there) {
+    constexpr double kSlack = 0.95;
+    int count = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i)
+      if (here[i] < kSlack * there[i] && count++ == 0) first = i;
+    if (count > 0)
+      add(false, what,
+          fmt::format("{} of {} slower: {:.4g} {}, expected {:.4g}", count, here.size(), here[first], unit,
+                      there[first]));
+  }
+
+  const Input& input_;
+  int host_;
+  std::vector<Difference>& found_;
+};
+
+void compare_with_site(const Input& input, int host, std::vector<Difference>& found) {
+  const Expectations& expected = input.site.expected;
+  Comparison comparison(input, host, found);
+  const auto size = [](int count) { return static_cast<std::size_t>(count); };
+  if (expected.gpus) comparison.count("GPUs", accelerators(input, host).size(), size(*expected.gpus));
+  if (expected.numa_nodes)
+    comparison.count("NUMA nodes", numas_with_cpus(input.locality, host).size(), size(*expected.numa_nodes));
+  if (!expected.nics && !expected.nic_gbs) return;
+  const std::vector<int> nics = usable_nics(input, host);
+  if (expected.nics) comparison.count("fabric NICs", nics.size(), size(*expected.nics));
+  if (!expected.nic_gbs) return;
+  for (int nic : nics) {
+    const std::optional<double>& gbs = input.locality.node(nic).network_gbs;
+    constexpr double kSlack = 0.95;
+    if (gbs && *gbs < kSlack * *expected.nic_gbs)
+      comparison.add(false, input.locality.node(nic).name,
+                     fmt::format("{:.4g} GB/s, expected {:.4g}", *gbs, *expected.nic_gbs));
+  }
+}
+
+void compare_with_reference(const Input& input, std::vector<Difference>& found) {
+  Locality locality(input.reference->graph);
+  const Site nothing;
+  const Input other{*input.reference, input.reference->graph, locality, nothing, nullptr, nullptr, 0};
+  if (other.hosts() == 0) return;
+  const std::vector<int> here_links = nvlinks_by_host(input.graph);
+  const std::vector<int> there_links = nvlinks_by_host(other.graph);
+  std::optional<std::pair<int, Profile>> there;  // the last one made
+  for (int host = 0; host < input.hosts(); ++host) {
+    const int like = std::min(host, other.hosts() - 1);
+    if (!there || there->first != like)
+      there.emplace(like, profile_of(other, like, there_links[static_cast<std::size_t>(like)]));
+    const Profile here = profile_of(input, host, here_links[static_cast<std::size_t>(host)]);
+    Comparison comparison(input, host, found);
+    comparison.counts(here, there->second);
+    comparison.kinds(here, there->second);
+    comparison.rates(here, there->second);
+  }
+}
+
+}  // namespace
+
+std::vector<Difference> differences(const Input& input) {
+  std::vector<Difference> found;
+  for (int host = 0; host < input.hosts(); ++host) compare_with_site(input, host, found);
+  if (input.reference != nullptr) compare_with_reference(input, found);
+  return found;
+}
+
+}  // namespace weft::topology::audit

@@ -1,0 +1,156 @@
+// What several rules ask of one host.
+#include "topology/audit/host_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "topology/device_kinds.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+// Graphics inside AMD's processors (PCI id repository): Raven, Picasso, Renoir, Lucienne, Cezanne, Barcelo, Rembrandt,
+// Raphael, Mendocino, Phoenix, Granite Ridge, Strix, Strix Halo.
+constexpr std::array<std::string_view, 15> kAmdInside = {
+    "1002:15dd", "1002:15d8", "1002:1636", "1002:164c", "1002:1638", "1002:15e7", "1002:1681", "1002:164e",
+    "1002:1506", "1002:15bf", "1002:15c8", "1002:13c0", "1002:150e", "1002:1586", "1002:1900"};
+
+// Intel's cards: Data Center GPU Max and Flex, Arc; all others of its graphics are inside processors.
+constexpr std::array<std::string_view, 5> kIntelCards = {"8086:0bd", "8086:020", "8086:56", "8086:e2", "8086:490"};
+
+bool is_inside_cpu(std::string_view device) {
+  const auto starts = [&](std::string_view id) { return device.starts_with(id); };
+  if (device.starts_with("8086:")) return std::none_of(kIntelCards.begin(), kIntelCards.end(), starts);
+  return std::find(kAmdInside.begin(), kAmdInside.end(), device) != kAmdInside.end();
+}
+
+}  // namespace
+
+std::vector<int> accelerators(const Input& input, int host) {
+  std::vector<int> found;
+  for (int gpu : input.locality.gpus(host))
+    if (const std::string& device = input.locality.node(gpu).device; !is_inside_cpu(device)) found.push_back(gpu);
+  return found;
+}
+
+bool is_nvidia(const Input& input, int gpu) {
+  const std::string& device = input.locality.node(gpu).device;
+  if (!device.empty()) return device.starts_with("10de:");
+  return input.survey.source.find("nvidia") != std::string::npos;
+}
+
+const DeviceFacts* device_facts(const Input& input, int node) {
+  const Node& known = input.locality.node(node);
+  if (known.host < 0) return nullptr;
+  const HostFacts& facts = input.facts(known.host);
+  const DeviceFacts* found = facts.device(known.name);
+  return found != nullptr ? found : facts.device(known.bus_id);
+}
+
+bool is_virtual_function(const Input& input, int nic) {
+  const DeviceFacts* facts = device_facts(input, nic);
+  return facts != nullptr && facts->physical_function.has_value();
+}
+
+std::vector<int> usable_nics(const Input& input, int host) {
+  std::vector<int> found;
+  for (int nic : input.locality.nics(host)) {
+    const Node& node = input.locality.node(nic);
+    if (node.fabric && node.active.value_or(true) && !is_virtual_function(input, nic)) found.push_back(nic);
+  }
+  return found;
+}
+
+std::string verbs_name(const Input& input, int id) {
+  const Node& nic = input.locality.node(id);
+  if (const DeviceFacts* facts = device_facts(input, id); facts != nullptr && facts->verbs) return *facts->verbs;
+  constexpr std::array<std::string_view, 9> kVerbs = {"mlx",   "ib_",     "rocep", "roceP", "ibp",
+                                                      "rdmap", "bnxt_re", "irdma", "hfi"};
+  const auto is_verbs = [&](const std::string& name) {
+    return std::any_of(kVerbs.begin(), kVerbs.end(), [&](std::string_view start) { return name.starts_with(start); });
+  };
+  if (is_verbs(nic.name)) return nic.name;
+  const auto found = std::find_if(nic.names.begin(), nic.names.end(), is_verbs);
+  return found == nic.names.end() ? nic.name : *found;
+}
+
+bool is_efa(const Node& nic) { return nic.device.starts_with("1d0f:efa"); }
+bool is_slingshot(const Node& nic) { return nic.device == "17db:0501"; }
+
+std::optional<bool> virtual_machine(const Input& input, int host) {
+  if (const std::optional<bool>& told = input.facts(host).platform.virtual_machine) return told;
+  for (const std::vector<int>& devices : {input.locality.gpus(host), input.locality.nics(host)})
+    for (int device : devices) {
+      const int bridge = input.locality.upstream_bridge(device);
+      if (bridge >= 0 && is_emulated_bridge(input.locality.node(bridge).device)) return true;
+    }
+  return std::nullopt;
+}
+
+bool in_container(const Input& input, int host) { return input.facts(host).container.kind.has_value(); }
+
+std::string names_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  if (names.size() <= kMost + 1) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMost, ", "), names.size() - kMost);
+}
+
+std::string names_of(const Locality& locality, const std::vector<int>& nodes, bool whole) {
+  std::vector<std::string> names;
+  names.reserve(nodes.size());
+  for (int node : nodes) names.push_back(whole ? locality.describe(node) : locality.node(node).name);
+  return names_of(names);
+}
+
+std::vector<int> bridges_between(Locality& locality, int from, int to) {
+  std::vector<int> bridges;
+  const Path path = locality.finder().best_path(from, to);
+  for (const Hop& hop : path.hops) {
+    const Link& link = locality.graph().links[static_cast<std::size_t>(hop.link)];
+    const int reached = hop.forward ? link.b : link.a;
+    const NodeKind kind = locality.node(reached).kind;
+    if (kind == NodeKind::PciBridge || kind == NodeKind::PciSwitch) bridges.push_back(reached);
+  }
+  return bridges;
+}
+
+std::vector<int> numas_with_cpus(const Locality& locality, int host) {
+  std::vector<int> found;
+  for (int numa : locality.numas(host))
+    if (!locality.node(numa).cpus.empty()) found.push_back(numa);
+  return found;
+}
+
+std::string local_cpus(const Input& input, int device) {
+  const Node& node = input.locality.node(device);
+  if (!node.cpus.empty()) return node.cpus;
+  const int numa = ancestor_of(input.graph, device, NodeKind::Numa);
+  return numa >= 0 ? input.locality.node(numa).cpus : std::string();
+}
+
+std::string_view cpu_model(const Input& input, int host) {
+  for (int package : input.locality.packages(host))
+    if (!input.locality.node(package).model.empty()) return input.locality.node(package).model;
+  return {};
+}
+
+std::vector<PortView> ports_of(const Input& input, int host) {
+  std::vector<PortView> views;
+  if (input.facts(host).devices.empty()) return views;
+  for (int nic : input.locality.nics(host)) {
+    if (!input.locality.node(nic).fabric) continue;
+    const DeviceFacts* device = device_facts(input, nic);
+    if (device == nullptr) continue;
+    for (const PortFacts& port : device->ports) views.push_back({nic, device, &port});
+  }
+  return views;
+}
+
+std::string describe(const Input& input, const PortView& view) {
+  const std::string name = input.locality.describe(view.nic);
+  return view.device->ports.size() < 2 ? name : fmt::format("{} port {}", name, view.port->number);
+}
+
+}  // namespace weft::topology::audit

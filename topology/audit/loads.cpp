@@ -1,0 +1,77 @@
+// What the PCIe links of a host are asked for.
+#include "topology/audit/loads.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "topology/audit/host_view.hpp"
+#include "topology/device_kinds.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+// Whether the source says what the link can do, not only how it runs now: an idle switch shows less than it has.
+bool knows_most(const Input& input, const Node& lower) {
+  return input.survey.nccl_version || (lower.pci.max_gts && lower.pci.max_width);
+}
+
+// A GPU to each of its nearest NICs, which share their rate evenly among the GPUs that have them as nearest.
+std::vector<Flow> flows_of(const Input& input, int host) {
+  std::vector<Flow> flows;
+  std::map<int, int> users;  // of a NIC
+  for (int gpu : accelerators(input, host)) {
+    std::vector<int> nearest = input.locality.nearest_nics(gpu);
+    std::erase_if(nearest, [&](int nic) {
+      const Node& node = input.locality.node(nic);
+      return !node.fabric || !node.network_gbs || !node.active.value_or(true) || is_virtual_function(input, nic);
+    });
+    for (int nic : nearest) {
+      flows.push_back({gpu, nic, 0});
+      ++users[nic];
+    }
+  }
+  for (Flow& flow : flows) flow.gbs = *input.locality.node(flow.nic).network_gbs / users[flow.nic];
+  return flows;
+}
+
+bool is_own_link(const Link& link, const Flow& flow) {
+  return link.a == flow.gpu || link.b == flow.gpu || link.a == flow.nic || link.b == flow.nic;
+}
+
+// What the two ends can carry at most: a flow never brings more.
+double most_of(const Input& input, const Path& path, const Flow& flow) {
+  double most = flow.gbs;
+  for (const Hop& hop : path.hops) {
+    const Link& link = input.graph.links[static_cast<std::size_t>(hop.link)];
+    if (link.kind == LinkKind::Pci && is_own_link(link, flow)) most = std::min(most, link.bandwidth_gbs);
+  }
+  return most;
+}
+
+}  // namespace
+
+std::vector<LinkLoad> pcie_loads(const Input& input, int host) {
+  std::map<int, LinkLoad> loads;  // by link
+  for (Flow& flow : flows_of(input, host)) {
+    const Path path = input.locality.finder().best_path(flow.gpu, flow.nic);
+    if (path.path_class >= PathClass::Sys || path.path_class == PathClass::Nvl) continue;
+    flow.gbs = most_of(input, path, flow);
+    for (const Hop& hop : path.hops) {
+      const Link& link = input.graph.links[static_cast<std::size_t>(hop.link)];
+      if (link.kind != LinkKind::Pci || link.source == "assumed" || is_own_link(link, flow)) continue;
+      const int lower = input.locality.node(link.b).parent == link.a ? link.b : link.a;
+      const Node& node = input.locality.node(lower);
+      if (is_emulated_bridge(node.device) || !knows_most(input, node)) continue;
+      LinkLoad& load = loads[hop.link];
+      load.lower = lower;
+      load.capacity_gbs = link.bandwidth_gbs;
+      load.gbs += flow.gbs;
+      load.flows.push_back(flow);
+    }
+  }
+  std::vector<LinkLoad> all;
+  for (auto& [link, load] : loads) all.push_back(std::move(load));
+  return all;
+}
+
+}  // namespace weft::topology::audit

@@ -1,0 +1,45 @@
+// bios.memory_uneven: one socket has clearly less memory than the others: a DIMM failed or is missing, and with it the
+// bandwidth of its channel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "topology/audit/audit.hpp"
+#include "topology/audit/host_view.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+void check(const Rule& self, const Input& input, Report& report) {
+  for (int host = 0; host < input.hosts(); ++host) {
+    const std::vector<int> numas = numas_with_cpus(input.locality, host);
+    if (numas.size() < 2 || virtual_machine(input, host).value_or(false)) continue;
+    std::uint64_t most = 0;
+    for (int numa : numas) most = std::max(most, input.locality.node(numa).memory_bytes.value_or(0));
+    for (int numa : numas) {
+      const std::optional<std::uint64_t>& bytes = input.locality.node(numa).memory_bytes;
+      if (!bytes || *bytes == 0 || *bytes >= most - most / 10) continue;
+      report.add(self, input.locality.describe(numa),
+                 fmt::format("has {:.0f} GiB, another node {:.0f} GiB", std::ldexp(static_cast<double>(*bytes), -30),
+                             std::ldexp(static_cast<double>(most), -30)));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule bios_memory_uneven;
+const Rule bios_memory_uneven = {
+    .id = "bios.memory_uneven",
+    .severity = Severity::Warning,
+    .summary = "a socket has less memory than the others",
+    .silent = "differences below a tenth; nodes without CPUs; sources that do not tell memory; virtual machines",
+    .fix = "look for a DIMM that is missing or was disabled (dmidecode -t memory, the BMC's log)",
+    .reference = "Documentation/admin-guide/mm/numaperf.rst of Linux",
+    .check = check,
+};
+
+}  // namespace weft::topology::audit

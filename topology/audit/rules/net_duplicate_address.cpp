@@ -1,0 +1,48 @@
+// net.duplicate_address: two hosts have the same address, so connections reach the wrong one.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "topology/audit/audit.hpp"
+#include "topology/audit/interfaces.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+void check(const Rule& self, const Input& input, Report& report) {
+  struct Owner {
+    int host;
+    std::string interface;
+  };
+  std::map<std::string, Owner> owners;
+  for (int host = 0; host < input.hosts(); ++host) {
+    const HostFacts& facts = input.facts(host);
+    for (const InterfaceFacts& one : facts.interfaces) {
+      if (one.state == "down" || !leads_nowhere(facts, one).empty()) continue;
+      for (const std::string& address : one.addresses) {
+        if (address.starts_with("fe80:") || address.starts_with("169.254.")) continue;
+        const auto [found, fresh] = owners.try_emplace(address, Owner{host, one.name});
+        if (!fresh && found->second.host != host)
+          report.add(self, address,
+                     fmt::format("host{} has it on {}, host{} on {}", found->second.host, found->second.interface, host,
+                                 one.name));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule net_duplicate_address;
+const Rule net_duplicate_address = {
+    .id = "net.duplicate_address",
+    .severity = Severity::Error,
+    .summary = "two hosts have the same address",
+    .silent = "addresses of loopback, links and container bridges, which are alike everywhere",
+    .fix = "give each host its own address (a clone of an image, or two DHCP servers)",
+    .reference = "RFC 5227",
+    .check = check,
+};
+
+}  // namespace weft::topology::audit

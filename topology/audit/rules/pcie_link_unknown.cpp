@@ -1,0 +1,44 @@
+// pcie.link_unknown: GPUs whose PCIe link the source shows as unknown, as virtual machines do. NCCL then assumes x16 of
+// generation 3 and chooses between peer-to-peer and shared memory blindly.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "topology/audit/audit.hpp"
+#include "topology/audit/host_view.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+void check(const Rule& self, const Input& input, Report& report) {
+  for (int host = 0; host < input.hosts(); ++host) {
+    const bool should_tell = input.survey.nccl_version || virtual_machine(input, host).value_or(false);
+    std::vector<int> gpus = accelerators(input, host);
+    if (!should_tell || gpus.size() < 2) continue;
+    std::erase_if(gpus, [&](int gpu) {
+      return input.locality.node(gpu).bus_id.empty() || input.locality.pci_link_gbs(gpu).has_value();
+    });
+    if (!gpus.empty())
+      report.add(self, input.on(host, names_of(input.locality, gpus)),
+                 fmt::format("speed and width of {} PCIe link{} are not shown; NCCL takes them for 8 GT/s x16, 12 GB/s",
+                             gpus.size(), gpus.size() == 1 ? "" : "s"));
+  }
+}
+
+}  // namespace
+
+extern const Rule pcie_link_unknown;
+const Rule pcie_link_unknown = {
+    .id = "pcie.link_unknown",
+    .severity = Severity::Warning,
+    .summary = "the PCIe links of GPUs are hidden",
+    .silent =
+        "sources that never tell links (nvidia-smi, rocm-smi, hwloc XML of physical machines), and hosts with one GPU",
+    .fix =
+        "give NCCL a topology file (NCCL_TOPO_FILE; topo-probe --format nccl-xml writes one), or compare "
+        "NCCL_P2P_DISABLE=1 by measuring",
+    .reference = "NVIDIA/nccl#428",
+    .check = check,
+};
+
+}  // namespace weft::topology::audit

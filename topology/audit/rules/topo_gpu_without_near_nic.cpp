@@ -1,0 +1,49 @@
+// topo.gpu_without_near_nic: all fabric NICs are on other NUMA nodes than a GPU, though its socket may have one:
+// GPUDirect RDMA is off for it by default.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "topology/audit/audit.hpp"
+#include "topology/audit/host_view.hpp"
+#include "topology/audit/near_nics.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+void check(const Rule& self, const Input& input, Report& report) {
+  for (int host = 0; host < input.hosts(); ++host) {
+    const Nearness near = nearness(input, host);
+    if (near.near_gpus.empty() || near.far_gpus.empty()) continue;
+    std::vector<int> gpus = near.far_gpus;
+    for (const auto& [socket, on_it] : sockets_without_nic(input, host, near))
+      std::erase_if(gpus, [&](int gpu) { return std::find(on_it.begin(), on_it.end(), gpu) != on_it.end(); });
+    if (gpus.empty()) continue;
+    const int nearest = input.locality.nearest_nics(gpus.front()).front();
+    const Path path = input.locality.finder().best_path(gpus.front(), nearest);
+    report.add(self, input.on(host, names_of(input.locality, gpus)),
+               fmt::format("the nearest fabric NIC of {} is {}, a {} path of about {:.0f} GB/s",
+                           input.locality.node(gpus.front()).name, input.locality.describe(nearest),
+                           to_string(path.path_class), path.bandwidth_gbs));
+  }
+}
+
+}  // namespace
+
+extern const Rule topo_gpu_without_near_nic;
+const Rule topo_gpu_without_near_nic = {
+    .id = "topo.gpu_without_near_nic",
+    .severity = Severity::Warning,
+    .summary = "a GPU has no fabric NIC on its NUMA node",
+    .silent =
+        "hosts without fabric NICs; whole sockets without one (topo.socket_without_nic); where no GPU is near a NIC "
+        "(topo.nic_on_wrong_socket)",
+    .fix =
+        "move a NIC to the GPU's NUMA node, or use PXN (NCCL 2.12 and later) and NCCL_NET_GDR_LEVEL=SYS after "
+        "measuring",
+    .reference = "NVIDIA/nccl#595",
+    .check = check,
+};
+
+}  // namespace weft::topology::audit

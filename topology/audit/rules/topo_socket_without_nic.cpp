@@ -1,0 +1,68 @@
+// topo.socket_without_nic: the GPUs of a socket have no fabric NIC on it, while another socket has them: their traffic
+// crosses between sockets.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "topology/audit/audit.hpp"
+#include "topology/audit/host_view.hpp"
+#include "topology/audit/near_nics.hpp"
+
+namespace weft::topology::audit {
+namespace {
+
+constexpr std::string_view kUntilThen = "use PXN, or ranks of the near GPUs for traffic between hosts";
+
+// Fabric NICs on that socket whose ports are down.
+std::vector<int> down_on(const Input& input, int host, int socket) {
+  std::vector<int> down;
+  for (int nic : input.locality.nics(host)) {
+    const Node& node = input.locality.node(nic);
+    const NodeKind kind = input.locality.node(socket).kind;
+    if (node.fabric && node.active == false && ancestor_of(input.graph, nic, kind) == socket) down.push_back(nic);
+  }
+  return down;
+}
+
+// What to do: plug in the NICs that are there, else move half of the others.
+std::string remedy(const Input& input, const Nearness& near, const std::vector<int>& down) {
+  const std::size_t spare = near.nics.size() / 2;
+  if (!down.empty()) return fmt::format("bring up {}; until then {}", names_of(input.locality, down), kUntilThen);
+  if (spare == 0) return fmt::format("with one NIC: {}", kUntilThen);
+  const std::vector<int> moved(near.nics.end() - static_cast<std::ptrdiff_t>(spare), near.nics.end());
+  return fmt::format("move {} to slots of that socket; until then {}", names_of(input.locality, moved), kUntilThen);
+}
+
+void check(const Rule& self, const Input& input, Report& report) {
+  for (int host = 0; host < input.hosts(); ++host) {
+    const Nearness near = nearness(input, host);
+    if (near.near_gpus.empty()) continue;
+    for (const auto& [socket, gpus] : sockets_without_nic(input, host, near)) {
+      const std::vector<int> down = down_on(input, host, socket);
+      const bool only_one = near.nics.size() < 2 && down.empty();
+      report.add(self, only_one ? Severity::Info : self.severity, input.on(host, input.locality.node(socket).name),
+                 fmt::format("{} {} on it; its fabric NICs: none of {} ({}){}", names_of(input.locality, gpus),
+                             gpus.size() == 1 ? "is" : "are", near.nics.size(), names_of(input.locality, near.nics),
+                             down.empty() ? "" : fmt::format("; {} down", names_of(input.locality, down))),
+                 remedy(input, near, down));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Rule topo_socket_without_nic;
+const Rule topo_socket_without_nic = {
+    .id = "topo.socket_without_nic",
+    .severity = Severity::Warning,
+    .summary = "a socket with GPUs has no fabric NIC",
+    .silent =
+        "hosts without fabric NICs; one socket; NICs whose place is not known; where no GPU at all is near a NIC "
+        "(topo.nic_on_wrong_socket)",
+    .fix = "move a NIC to that socket; until then use PXN, or ranks of the near GPUs for traffic between hosts",
+    .reference = "NVIDIA/nccl#634",
+    .check = check,
+};
+
+}  // namespace weft::topology::audit
