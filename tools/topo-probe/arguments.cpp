@@ -18,7 +18,8 @@ constexpr const char* kFooter =
     "Without --matrix, --rings and --audit everything is shown, but the rings. With some of them only these are shown, "
     "in that\n"
     "order. They concern text; JSON and HTML always hold everything, and with --rings the rings too.\n"
-    "Exit status: 0 whatever it finds, 1 if a finding is as severe as --fail-on, 2 for bad input or usage, or output "
+    "Exit status: 0 whatever it finds, 1 if a finding is as severe as --fail-on or diff finds a difference, 2 for bad "
+    "input or usage, or output "
     "that cannot be written.";
 
 // Each group of options is one function, so that --help shows them together.
@@ -80,11 +81,32 @@ void describe_advice(CLI::App& app, Arguments& arguments) {
   app.add_flag("--env", arguments.environment, "variables for NCCL, UCX and launchers, each with its reason");
 }
 
+void describe_diff(CLI::App& app, Arguments& arguments) {
+  app.option_defaults()->group("Options");
+  CLI::App* diff = app.add_subcommand("diff", "what was lost, added or changed between two dumps of a machine");
+  const auto value = [&arguments]() -> DiffArguments& {
+    if (!arguments.diff) arguments.diff.emplace();
+    return *arguments.diff;
+  };
+  diff->add_option_function<std::string>(
+          "BEFORE", [value](const std::string& path) { value().before = path; }, "what --from takes")
+      ->required();
+  diff->add_option_function<std::string>(
+          "AFTER", [value](const std::string& path) { value().after = path; }, "likewise")
+      ->required();
+  diff->add_flag_callback(
+      "--json", [value] { value().json = true; }, "JSON instead of text");
+  diff->add_option("--output", arguments.output, "write there, whole or not at all");
+  diff->footer("Exit status: 0 without a difference, 1 with one, 2 for bad input or usage.");
+  base::refuse_empty_values(*diff);
+}
+
 void describe(CLI::App& app, Arguments& arguments) {
   describe_source(app, arguments);
   describe_output(app, arguments);
   describe_audit(app, arguments);
   describe_advice(app, arguments);
+  describe_diff(app, arguments);
   base::refuse_empty_values(app);
 }
 

@@ -8,6 +8,13 @@
 
 namespace weft::topo_probe {
 
+// topo-probe diff BEFORE AFTER
+struct DiffArguments {
+  std::string before;
+  std::string after;
+  bool json = false;
+};
+
 struct Arguments {
   // Where the machine comes from; without any: this one.
   std::optional<std::string> model;
@@ -30,6 +37,9 @@ struct Arguments {
 
   // How the audit judges.
   std::optional<std::string> fail_on;  // a severity
+
+  // Subcommands, instead of a report.
+  std::optional<DiffArguments> diff;
 };
 
 using Parsed = base::ParsedCommandLine<Arguments>;

@@ -8,6 +8,7 @@
 
 #include "arguments.hpp"
 #include "base/output.hpp"
+#include "diff.hpp"
 #include "formats.hpp"
 #include "report.hpp"
 #include "run_cluster.hpp"
@@ -66,6 +67,11 @@ Result<int> run(const Arguments& arguments) {
   if (arguments.list_models) {
     WEFT_TRY(write(arguments, models_text()));
     return base::kFine;
+  }
+  if (arguments.diff) {
+    WEFT_TRY_ASSIGN(const DiffReport diff, diff_report(*arguments.diff));
+    WEFT_TRY(write(arguments, diff.text));
+    return diff.equal ? base::kFine : kFound;
   }
   if (arguments.cluster) return cluster(arguments);
   WEFT_TRY_ASSIGN(const topology::Survey survey, survey_of(arguments));

@@ -1,0 +1,383 @@
+// diff_surveys(): what was lost, added or changed between matched hosts and devices.
+#include "topology/diff/diff.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "topology/device_kinds.hpp"
+#include "topology/diff/flat_facts.hpp"
+#include "topology/diff/match.hpp"
+#include "topology/export/node_words.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds = {"lost", "added", "changed"};
+constexpr double kSameRate = 0.02;         // rates are rounded differently
+constexpr std::size_t kMaxDevices = 1024;  // of one host, whose pairs are compared
+
+bool is_device_link(const Link& link) {
+  return link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi || link.kind == LinkKind::C2c;
+}
+
+bool differ(double a, double b) { return std::abs(a - b) > kSameRate * std::max(std::abs(a), std::abs(b)); }
+
+Graph without_device_links(Graph graph) {
+  std::erase_if(graph.links, is_device_link);
+  return graph;
+}
+
+// What sources can tell: where one cannot, nothing is lost.
+bool tells_bridges(const Side& side, int host) {
+  return std::any_of(side.graph().nodes.begin(), side.graph().nodes.end(), [&](const Node& node) {
+    return node.host == host && (node.kind == NodeKind::PciBridge || node.kind == NodeKind::PciSwitch);
+  });
+}
+bool tells_all_numa_nodes(const Side& side) { return !side.survey.nccl_version && side.graph().stated.empty(); }
+bool tells_device_links(const Side& side, int host) {
+  if (side.survey.nccl_version || !side.graph().stated.empty() || side.survey.source == "model") return true;
+  const auto& links = side.graph().links;
+  const bool any = std::any_of(links.begin(), links.end(), [&](const Link& link) {
+    return is_device_link(link) && side.node(link.a).host == host;
+  });
+  return any || std::any_of(side.locality.gpus(host).begin(), side.locality.gpus(host).end(),
+                            [&](int gpu) { return side.facts(gpu) != nullptr && side.facts(gpu)->uuid; });
+}
+
+class Comparison {
+ public:
+  Comparison(const Side& before, const Side& after, SurveyDiff& diff)
+      : before_(before), after_(after), diff_(diff), same_source_(before.survey.source == after.survey.source) {
+    for (const DeviceMatch& match : diff.matches) after_to_before_[match.after] = match.before;
+    for (const auto& [after_id, before_id] : after_to_before_) before_to_after_[before_id] = after_id;
+  }
+
+  void compare(const HostMatch& host) {
+    host_ = host;
+    compare_host();
+    compare_devices();
+    compare_switches();
+    compare_device_links();
+    compare_classes();
+  }
+
+ private:
+  using Table = std::map<std::string, std::string>;
+
+  void add(ChangeKind kind, std::string subject, std::string what, std::string before, std::string after) {
+    diff_.changes.push_back({kind, std::move(subject), std::move(what), std::move(before), std::move(after)});
+  }
+  template <typename T>
+  void compare_known(const std::string& subject, std::string_view what, const std::optional<T>& before,
+                     const std::optional<T>& after) {
+    if (before && after && *before != *after)
+      add(ChangeKind::Changed, subject, std::string(what), fmt::format("{}", *before), fmt::format("{}", *after));
+  }
+
+  std::string name(int before) const { return before_.locality.describe(before); }
+  int machine(const Side& side, int host) const {
+    return side.graph().ids(NodeKind::Machine)[static_cast<std::size_t>(host)];
+  }
+  std::size_t count(const Side& side, int host, NodeKind kind) const {
+    return static_cast<std::size_t>(
+        std::count_if(side.graph().nodes.begin(), side.graph().nodes.end(),
+                      [&](const Node& node) { return node.host == host && node.kind == kind; }));
+  }
+
+  void compare_host() {
+    const Node& before = before_.node(machine(before_, host_.before));
+    const Node& after = after_.node(machine(after_, host_.after));
+    compare_known(before.name, "cores", before.cores, after.cores);
+    if (!before.cpus.empty() && !after.cpus.empty() && before.cpus != after.cpus)
+      add(ChangeKind::Changed, before.name, "cpus", before.cpus, after.cpus);
+    const std::size_t packages[2] = {count(before_, host_.before, NodeKind::Package),
+                                     count(after_, host_.after, NodeKind::Package)};
+    if (packages[0] > 0 && packages[1] > 0 && packages[0] != packages[1])
+      add(ChangeKind::Changed, before.name, "packages", fmt::format("{}", packages[0]), fmt::format("{}", packages[1]));
+    compare_numa_nodes(before.name);
+    compare_tables(before.name, flat_facts(before_.survey.facts(host_.before)),
+                   flat_facts(after_.survey.facts(host_.after)));
+  }
+
+  // Nodes of other numbers are other nodes: then only their number is told.
+  void compare_numa_nodes(const std::string& subject) {
+    same_numa_ = true;
+    const std::vector<int>& before = before_.locality.numas(host_.before);
+    const std::vector<int>& after = after_.locality.numas(host_.after);
+    if (tells_all_numa_nodes(before_) && tells_all_numa_nodes(after_) && before.size() != after.size()) {
+      same_numa_ = false;
+      return add(ChangeKind::Changed, subject, "NUMA nodes", fmt::format("{}", before.size()),
+                 fmt::format("{}", after.size()));
+    }
+    std::map<int, int> by_index;
+    for (int numa : after) by_index[after_.node(numa).os_index.value_or(-1)] = numa;
+    for (int numa : before) {
+      const Node& a = before_.node(numa);
+      const auto found = by_index.find(a.os_index.value_or(-1));
+      if (found == by_index.end() || !a.os_index) continue;
+      const Node& b = after_.node(found->second);
+      if (!a.cpus.empty() && !b.cpus.empty() && a.cpus != b.cpus)
+        add(ChangeKind::Changed, a.name, "cpus", a.cpus, b.cpus);
+      if (a.memory_bytes && b.memory_bytes &&
+          differ(static_cast<double>(*a.memory_bytes), static_cast<double>(*b.memory_bytes)))
+        add(ChangeKind::Changed, a.name, "memory", memory_words(*a.memory_bytes), memory_words(*b.memory_bytes));
+    }
+  }
+
+  // "kernel.version" is of the group "kernel", "interfaces[eth0].mtu" one of the parts "interfaces[eth0]".
+  static std::string group_of(const std::string& key) { return key.substr(0, key.find_first_of(".[")); }
+  static std::string part_of(const std::string& key) {
+    const std::size_t end = key.find(']');
+    return end == std::string::npos ? key : key.substr(0, end + 1);
+  }
+
+  void compare_tables(const std::string& subject, const Table& before, const Table& after) {
+    const auto has_group = [](const Table& table, const std::string& key) {
+      const auto found = table.lower_bound(group_of(key));
+      return found != table.end() && group_of(found->first) == group_of(key);
+    };
+    const auto has_part = [](const Table& table, const std::string& part) {
+      const auto found = table.lower_bound(part);
+      return found != table.end() && found->first.starts_with(part);
+    };
+    std::set<std::string> told;
+    const auto one_sided = [&](const Table& here, const Table& there, ChangeKind kind) {
+      for (const auto& [key, value] : here) {
+        if (there.contains(key) || !same_source_ || !has_group(there, key)) continue;
+        const std::string part = part_of(key);
+        const bool whole = part != key && !has_part(there, part);
+        if (!told.insert(whole ? part : key).second) continue;
+        const std::string words = whole ? "there" : value;
+        add(kind, subject, whole ? part : key, kind == ChangeKind::Lost ? words : "",
+            kind == ChangeKind::Added ? words : "");
+      }
+    };
+    for (const auto& [key, value] : before)
+      if (const auto found = after.find(key); found != after.end() && found->second != value)
+        add(ChangeKind::Changed, subject, key, value, found->second);
+    one_sided(before, after, ChangeKind::Lost);
+    one_sided(after, before, ChangeKind::Added);
+  }
+
+  void compare_devices() {
+    for (const std::vector<int>* ids : {&before_.locality.gpus(host_.before), &before_.locality.nics(host_.before)})
+      for (int id : *ids) {
+        const auto found = before_to_after_.find(id);
+        if (found == before_to_after_.end())
+          add(ChangeKind::Lost, name(id), "device", describe_node(before_.node(id), before_.locality), "");
+        else
+          compare_device(id, found->second);
+      }
+    for (const std::vector<int>* ids : {&after_.locality.gpus(host_.after), &after_.locality.nics(host_.after)})
+      for (int id : *ids)
+        if (!after_to_before_.contains(id))
+          add(ChangeKind::Added, after_.locality.describe(id), "device", "",
+              describe_node(after_.node(id), after_.locality));
+  }
+
+  void compare_device(int before, int after) {
+    const Node& a = before_.node(before);
+    const Node& b = after_.node(after);
+    const std::string subject = name(before);
+    if (!a.device.empty() && !b.device.empty() && a.device != b.device)
+      add(ChangeKind::Changed, subject, "device id", a.device, b.device);
+    compare_numa(subject, before, after);
+    // A source that states one speed may mean the best one, and idle GPUs lower theirs.
+    compare_known(subject, "PCIe lanes", a.pci.width, b.pci.width);
+    if (same_source_ && !slows_link_when_idle(a.device)) compare_known(subject, "PCIe GT/s", a.pci.gts, b.pci.gts);
+    compare_known(subject, "most PCIe lanes", a.pci.max_width, b.pci.max_width);
+    compare_known(subject, "most PCIe GT/s", a.pci.max_gts, b.pci.max_gts);
+    if (a.network_gbs && b.network_gbs && differ(*a.network_gbs, *b.network_gbs))
+      add(ChangeKind::Changed, subject, "network Gbit/s", fmt::format("{:g}", *a.network_gbs * 8),
+          fmt::format("{:g}", *b.network_gbs * 8));
+    if (a.active && b.active && *a.active != *b.active)
+      add(ChangeKind::Changed, subject, "port", *a.active ? "up" : "down", *b.active ? "up" : "down");
+    const DeviceFacts* before_facts = before_.facts(before);
+    const DeviceFacts* after_facts = after_.facts(after);
+    if (before_facts != nullptr && after_facts != nullptr)
+      compare_tables(subject, flat_facts(*before_facts), flat_facts(*after_facts));
+  }
+
+  void compare_numa(const std::string& subject, int before, int after) {
+    if (!same_numa_) return;
+    const auto words = [](const Side& side, int id) {
+      std::string list;
+      for (int numa : side.locality.numa_nodes_of(id))
+        list += fmt::format("{}{}", list.empty() ? "" : ",", side.node(numa).os_index.value_or(-1));
+      return list;
+    };
+    const std::string a = words(before_, before);
+    const std::string b = words(after_, after);
+    if (a == b || (a.empty() && !tells_bridges(before_, host_.before)) ||
+        (b.empty() && !tells_bridges(after_, host_.after)))
+      return;
+    const ChangeKind kind = a.empty() ? ChangeKind::Added : b.empty() ? ChangeKind::Lost : ChangeKind::Changed;
+    add(kind, subject, "NUMA node", a, b);
+  }
+
+  // Switches by the matched devices below them, as the first survey calls these.
+  std::map<std::set<int>, std::vector<int>> switches(const Side& side, int host, bool is_after) const {
+    std::map<int, std::set<int>> below;
+    for (const std::vector<int>* ids : {&side.locality.gpus(host), &side.locality.nics(host)})
+      for (int id : *ids) {
+        const auto found = after_to_before_.find(id);
+        if (is_after ? found == after_to_before_.end() : !before_to_after_.contains(id)) continue;
+        for (int above = side.node(id).parent; above >= 0; above = side.node(above).parent)
+          if (side.node(above).kind == NodeKind::PciSwitch) below[above].insert(is_after ? found->second : id);
+      }
+    std::map<std::set<int>, std::vector<int>> switches;
+    for (const auto& [id, devices] : below) switches[devices].push_back(id);
+    return switches;
+  }
+
+  void compare_switches() {
+    if (!tells_bridges(before_, host_.before) || !tells_bridges(after_, host_.after)) return;
+    const auto before = switches(before_, host_.before, false);
+    const auto after = switches(after_, host_.after, true);
+    const auto rest = [&](const auto& here, const auto& there, const Side& side, ChangeKind kind) {
+      for (const auto& [devices, ids] : here) {
+        const auto found = there.find(devices);
+        const std::size_t known = found == there.end() ? 0 : found->second.size();
+        for (std::size_t i = known; i < ids.size(); ++i) {
+          std::string words = "above";
+          for (int device : devices)
+            words += fmt::format("{} {}", words == "above" ? "" : ",", before_.node(device).name);
+          add(kind, side.locality.describe(ids[i]), "PCIe switch", kind == ChangeKind::Lost ? words : "",
+              kind == ChangeKind::Added ? words : "");
+        }
+      }
+    };
+    rest(before, after, before_, ChangeKind::Lost);
+    rest(after, before, after_, ChangeKind::Added);
+  }
+
+  // Links by kind and ends; -1 is the NVSwitch, or whatever else is no device.
+  std::map<std::tuple<LinkKind, int, int>, int> device_links(const Side& side, int host, bool is_after) const {
+    std::map<std::tuple<LinkKind, int, int>, int> counts;
+    const auto end = [&](int id) {
+      const NodeKind kind = side.node(id).kind;
+      if (kind != NodeKind::Gpu) return -1;
+      if (!is_after) return before_to_after_.contains(id) ? id : -2;
+      const auto found = after_to_before_.find(id);
+      return found == after_to_before_.end() ? -2 : found->second;
+    };
+    for (const Link& link : side.graph().links) {
+      if (!is_device_link(link) || side.node(link.a).host != host) continue;
+      const int a = end(link.a);
+      const int b = end(link.b);
+      if (a != -2 && b != -2) counts[{link.kind, std::min(a, b), std::max(a, b)}] += link.count;
+    }
+    return counts;
+  }
+
+  void compare_device_links() {
+    if (!tells_device_links(before_, host_.before) || !tells_device_links(after_, host_.after)) return;
+    const auto before = device_links(before_, host_.before, false);
+    const auto after = device_links(after_, host_.after, true);
+    const auto subject = [&](int a, int b) {
+      return fmt::format("{} to {}", before_.node(b).name, a < 0 ? "switch or CPU" : before_.node(a).name);
+    };
+    for (const auto& [link, links] : before) {
+      const auto& [kind, a, b] = link;
+      const auto found = after.find(link);
+      const int now = found == after.end() ? 0 : found->second;
+      if (now != links && b >= 0)
+        add(now == 0 ? ChangeKind::Lost : ChangeKind::Changed, subject(a, b), fmt::format("{} links", to_string(kind)),
+            fmt::format("{}", links), now == 0 ? "" : fmt::format("{}", now));
+    }
+    for (const auto& [link, links] : after) {
+      const auto& [kind, a, b] = link;
+      if (!before.contains(link) && b >= 0)
+        add(ChangeKind::Added, subject(a, b), fmt::format("{} links", to_string(kind)), "", fmt::format("{}", links));
+    }
+  }
+
+  // How near pairs are on PCIe. To NCCL all of a NUMA node hang on one bridge, and it does not know a card's functions.
+  void compare_classes() {
+    std::vector<int> ids;
+    for (const std::vector<int>* some : {&before_.locality.gpus(host_.before), &before_.locality.nics(host_.before)})
+      for (int id : *some)
+        if (before_to_after_.contains(id)) ids.push_back(id);
+    if (ids.size() > kMaxDevices) return;
+    const Graph before = without_device_links(before_.graph());
+    const Graph after = without_device_links(after_.graph());
+    PathFinder before_finder(before);
+    PathFinder after_finder(after);
+    std::vector<int> others;
+    for (int id : ids) others.push_back(before_to_after_.at(id));
+    std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> pairs;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (before_.node(ids[i]).kind != NodeKind::Gpu) continue;
+      const std::vector<Path> paths = before_finder.best_paths(ids[i], ids);
+      const std::vector<Path> now = after_finder.best_paths(others[i], others);
+      for (std::size_t j = 0; j < ids.size(); ++j) {
+        const bool to_gpu = before_.node(ids[j]).kind == NodeKind::Gpu;
+        if (to_gpu && j <= i) continue;
+        const std::string a = class_of(paths[j]);
+        const std::string b = class_of(now[j]);
+        if (a.empty() || b.empty() || a == b) continue;
+        pairs[{to_gpu ? "GPU to GPU" : "GPU to NIC", a, b}].push_back(
+            fmt::format("{} to {}", before_.node(ids[i]).name, before_.node(ids[j]).name));
+      }
+    }
+    for (const auto& [key, names] : pairs) {
+      const auto& [what, a, b] = key;
+      const std::string more = names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "";
+      add(ChangeKind::Changed, names.front() + more, what + " path", a, b);
+    }
+  }
+
+  std::string class_of(const Path& path) const {
+    const bool nccl = before_.survey.nccl_version || after_.survey.nccl_version;
+    if (path.path_class >= PathClass::Unknown) return {};
+    return std::string(to_string(nccl && path.path_class == PathClass::Node ? PathClass::Phb : path.path_class));
+  }
+
+  const Side& before_;
+  const Side& after_;
+  SurveyDiff& diff_;
+  const bool same_source_;
+  std::map<int, int> after_to_before_;
+  std::map<int, int> before_to_after_;
+  HostMatch host_{0, 0};
+  bool same_numa_ = true;
+};
+
+}  // namespace
+
+std::string_view to_string(ChangeKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
+SurveyDiff diff_surveys(const Survey& before, const Survey& after) {
+  Locality before_locality(before.graph);
+  Locality after_locality(after.graph);
+  const Side a{before, before_locality};
+  const Side b{after, after_locality};
+  const std::vector<HostMatch> hosts = match_hosts(a, b);
+  SurveyDiff diff;
+  diff.matches = match_devices(a, b, hosts);
+  Comparison comparison(a, b, diff);
+  std::set<int> matched_before;
+  std::set<int> matched_after;
+  for (const HostMatch& host : hosts) {
+    comparison.compare(host);
+    matched_before.insert(host.before);
+    matched_after.insert(host.after);
+  }
+  for (int machine : before.graph.ids(NodeKind::Machine))
+    if (const Node& node = a.node(machine); !matched_before.contains(node.host))
+      diff.changes.push_back({ChangeKind::Lost, node.name, "host", "there", ""});
+  for (int machine : after.graph.ids(NodeKind::Machine))
+    if (const Node& node = b.node(machine); !matched_after.contains(node.host))
+      diff.changes.push_back({ChangeKind::Added, node.name, "host", "", "there"});
+  return diff;
+}
+
+}  // namespace weft::topology
