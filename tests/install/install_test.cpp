@@ -83,6 +83,7 @@ TEST(Install, honours_destdir) {
   const TemporaryFolder folder;
   install("/opt/weft", {{"DESTDIR", folder.path()}});
   EXPECT_TRUE(fs::exists(folder.path() + "/opt/weft/include/weft/weft.hpp"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/opt/weft/libexec/weft/weft-vendor"));
   expect_pkg_config_consumer_works(folder.path() + "/opt/weft");
 }
 
