@@ -34,14 +34,6 @@ Result<Survey> read_json(const std::string& path, std::string_view text) {
   return survey;
 }
 
-// For sources that tell a graph and nothing else.
-template <Result<Graph> (*read)(const std::string& path, std::string_view text)>
-Result<Survey> graph_only(const std::string& path, std::string_view text) {
-  Survey survey;
-  WEFT_TRY_ASSIGN(survey.graph, read(path, text));
-  return survey;
-}
-
 Result<Survey> read_fabric_alone(const std::string& path, std::string_view text) { return read_fabric(path, text); }
 
 constexpr Importer kImporters[] = {
@@ -50,8 +42,8 @@ constexpr Importer kImporters[] = {
     {"hwloc XML", is_hwloc_xml, read_hwloc_xml},
     {"a fabric file", is_fabric_file, read_fabric_alone},
     {"the listing of ibnetdiscover", is_ibnetdiscover, read_fabric_alone},
-    {"the text of rocm-smi --showtopo", is_rocm_smi, graph_only<read_rocm_smi>},
-    {"the text of nvidia-smi topo -m", is_nvidia_smi, graph_only<read_nvidia_smi>},
+    {"the text of rocm-smi --showtopo", is_rocm_smi, read_rocm_smi},
+    {"the text of nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi},
 };
 
 }  // namespace

@@ -39,13 +39,17 @@ void use(const Graph& graph) {
   require(pair.has_value() && pair->check().ok());
 }
 
-const Graph& graph_of(const Graph& graph) { return graph; }
-const Graph& graph_of(const Survey& survey) { return survey.graph; }
-
-template <typename T>
-void expect_sound(const Result<T>& machine) {
-  if (machine) return use(graph_of(*machine));
-  const std::string message(machine.error().message());
+void expect_sound(const Result<Survey>& survey) {
+  if (survey) {
+    weft::base::JsonWriter json;
+    json.begin_object();
+    write_survey(json, *survey);
+    json.end_object();
+    const auto again = weft::topology::survey_from_json(std::move(json).text());
+    require(again.has_value() && again->hosts == survey->hosts && again->remarks == survey->remarks);
+    return use(survey->graph);
+  }
+  const std::string message(survey.error().message());
   require(message.starts_with("fuzz") && message.find('\n') == std::string::npos);
 }
 
@@ -55,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   using namespace weft::topology;
   const std::string_view text(reinterpret_cast<const char*>(data), bytes);
   const std::string path = "fuzz";
+  if (is_hwloc_xml(text)) expect_sound(read_hwloc_xml(path, text));
   if (is_nccl_xml(text)) expect_sound(read_nccl_xml(path, text));
   if (is_rocm_smi(text)) expect_sound(read_rocm_smi(path, text));
   if (is_nvidia_smi(text)) expect_sound(read_nvidia_smi(path, text));

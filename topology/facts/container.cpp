@@ -32,8 +32,7 @@ std::optional<std::string> kind_of(const FactsSource& source, const std::string&
   if (cgroups.find(kCgroups[0].cgroup) != std::string::npos) return std::string(kCgroups[0].kind);
   if (source.tree.exists("run/.containerenv")) return "podman";
   if (source.tree.exists(".dockerenv")) return "docker";
-  for (const Sign& sign : kCgroups)
-    if (cgroups.find(sign.cgroup) != std::string::npos) return std::string(sign.kind);
+  if (const std::optional<std::string> kind = kind_of_cgroups(cgroups)) return kind;
   if (set("container")) return std::string(*source.environment->get("container"));
   return std::nullopt;
 }
@@ -164,6 +163,12 @@ std::optional<std::uint64_t> shm_bytes(const Tree& tree, const std::vector<Mount
 }
 
 }  // namespace
+
+std::optional<std::string> kind_of_cgroups(std::string_view cgroups) {
+  for (const Sign& sign : kCgroups)
+    if (cgroups.find(sign.cgroup) != std::string_view::npos) return std::string(sign.kind);
+  return std::nullopt;
+}
 
 void read_container(const FactsSource& source, ContainerFacts& container) {
   const Tree& tree = source.tree;

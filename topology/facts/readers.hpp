@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/environment.hpp"
@@ -25,6 +26,8 @@ std::vector<Variable> relevant_variables(const base::Environment& environment);
 
 void read_kernel(const FactsSource& source, KernelFacts& kernel);
 void read_platform(const FactsSource& source, PlatformFacts& platform);
+// By the paths of cgroups, as proc/self/cgroup or hwloc writes them: "docker", "slurm".
+std::optional<std::string> kind_of_cgroups(std::string_view cgroups);
 void read_container(const FactsSource& source, ContainerFacts& container);
 void read_process(const FactsSource& source, ProcessFacts& process);
 void read_shared_cores(const FactsSource& source, HostFacts& host);

@@ -122,6 +122,8 @@ Result<ObjectTree> HwlocXml::read(const pugi::xml_node& topology) {
   if (machine.empty() || kind_of(machine) != ObjectKind::Machine)
     return wrong(topology, "holds no object of type Machine, so it describes no machine");
   WEFT_TRY(add(machine, -1));
+  tree_.allowed_cpus = IndexSet::parse_mask(attribute(machine, "allowed_cpuset"));
+  tree_.allowed_nodes = IndexSet::parse_mask(attribute(machine, "allowed_nodeset"));
   for (const char* name : {"distances2", "distances2hetero"})
     for (const pugi::xml_node& distances : topology.children(name)) WEFT_TRY(add_matrix(distances));
   WEFT_TRY(check());

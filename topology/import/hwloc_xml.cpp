@@ -3,8 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include "topology/import/hwloc_facts.hpp"
 #include "topology/import/hwloc_objects_xml.hpp"
 #include "topology/import/import.hpp"
+#include "topology/import/remarks.hpp"
 #include "topology/import/source_text.hpp"
 #include "topology/import/xml_document.hpp"
 #include "topology/probe/machine_probe.hpp"
@@ -23,6 +25,10 @@ Result<Survey> read_hwloc_xml(const std::string& path, std::string_view text) {
   MachineProbe machine(tree, "", "hwloc");
   if (const Status status = run_phases(machine); !status.ok()) return import_error(path, 0, status.message());
   Survey survey;
+  survey.hosts = {hwloc_facts(machine)};
+  Remarks remarks(path);
+  find_contradictions(tree, remarks);
+  survey.remarks = remarks.take();
   survey.graph = std::move(machine.graph);
   survey.source = xml.generation() == 1 ? "hwloc XML" : "hwloc XML " + std::to_string(xml.generation());
   return survey;

@@ -1,6 +1,6 @@
-// Importers: readers of what other programs write about a machine. Each fills one Graph, or a Survey, with what its
-// source says; what the source does not say stays unknown. A failure is one line: the file, the line where there is
-// one, and the reason.
+// Importers: readers of what other programs write about a machine. Each fills a Survey with what its source says; what
+// the source does not say stays unknown, where it is cut or contradicts itself a remark says so. A failure is one line:
+// the file, the line where there is one, and the reason.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ Result<Survey> read_nccl_xml(const std::string& path, std::string_view text);
 // `nvidia-smi topo -m`, as printed or as pasted: with or without tabs, header, escape sequences and its last lines.
 // `-p2p` says which devices there are, but not how near they are.
 bool is_nvidia_smi(std::string_view text);
-Result<Graph> read_nvidia_smi(const std::string& path, std::string_view text);
+Result<Survey> read_nvidia_smi(const std::string& path, std::string_view text);
 
 // `rocm-smi --showtopo`: which GPUs XGMI joins, and their NUMA nodes.
 bool is_rocm_smi(std::string_view text);
-Result<Graph> read_rocm_smi(const std::string& path, std::string_view text);
+Result<Survey> read_rocm_smi(const std::string& path, std::string_view text);
 
 }  // namespace weft::topology

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/plural.hpp"
 #include "topology/device_kinds.hpp"
 #include "topology/import/import.hpp"
 #include "topology/import/nccl_facts.hpp"
@@ -73,12 +74,39 @@ Result<Survey> NcclMachine::read(const pugi::xml_node& system) {
   connect_pairs();
   connect_switch();
   if (const Status status = graph_.check(); !status.ok()) return import_error(path_, 0, status.message());
+  compare_affinities();
+  for (const pugi::xml_node& cpu : system.children("cpu")) tell_of_unknown(cpu);
+  survey_.remarks = remarks_.take();
   survey_.hosts.push_back(std::move(facts_));
   return std::move(survey_);
 }
 
 Status NcclMachine::wrong(const pugi::xml_node& at, std::string_view reason) const {
-  return import_error(path_, line_of(text_, at), reason);
+  return import_error(path_, line(at), reason);
+}
+
+std::size_t NcclMachine::line(const pugi::xml_node& at) const { return line_of(text_, at); }
+
+// Vendors write one mask for all NUMA nodes where they mean none.
+void NcclMachine::compare_affinities() {
+  std::map<std::string, std::vector<int>> nodes;  // by CPU list
+  for (const auto& [index, node] : numa_)
+    if (const std::string& cpus = graph_.nodes[static_cast<std::size_t>(node)].cpus; !cpus.empty())
+      nodes[cpus].push_back(index);
+  for (const auto& [cpus, indices] : nodes)
+    if (indices.size() > 1)
+      remarks_.contradiction(0, fmt::format("the NUMA nodes {} all have the CPUs {}", fmt::join(indices, ", "), cpus));
+}
+
+// Devices of which nothing but the bus id is told: NCCL reads the rest from sysfs, which is not here.
+void NcclMachine::tell_of_unknown(const pugi::xml_node& cpu) {
+  std::size_t unknown = 0;
+  for (const pugi::xml_node& pci : cpu.children("pci"))
+    if (role_of(pci) == Role::Unknown && pci.attribute("class").empty()) ++unknown;
+  if (unknown > 0)
+    remarks_.incomplete(line(cpu),
+                        fmt::format("<pci>: {} below this <cpu> with a bus id and no class: what they are is unknown",
+                                    base::plural(unknown, "element")));
 }
 
 Result<int> NcclMachine::home_of(const pugi::xml_node& cpu) {
@@ -132,6 +160,10 @@ Status NcclMachine::read_children(const pugi::xml_node& element, int parent, int
 Status NcclMachine::read_pci(const pugi::xml_node& pci, int parent, int home) {
   if (++devices_ > kMaxImportDevices) return wrong(pci, fmt::format("has more than {} PCI devices", kMaxImportDevices));
   Node node = device_node(pci, parent);
+  if (!node.bus_id.empty())
+    if (const auto [first, fresh] = first_.try_emplace(node.bus_id, pci); !fresh && !remarks_.full())
+      remarks_.contradiction(line(pci),
+                             fmt::format("{} is there twice, first on line {}", node.bus_id, line(first->second)));
   switch (role_of(pci)) {
     case Role::Gpu:
       WEFT_TRY(add_gpu(pci, std::move(node), home));
@@ -157,7 +189,7 @@ Status NcclMachine::add_gpu(const pugi::xml_node& pci, Node node, int home) {
   const std::string bus = node.bus_id;
   facts_.devices.push_back(nccl::device_facts(pci, pci.child("gpu"), node));
   const int id = add(std::move(node));
-  if (!bus.empty() && !device_.emplace(bus, id).second) return wrong(pci, fmt::format("there are two GPUs at {}", bus));
+  if (!bus.empty()) device_.try_emplace(bus, id);
   gpus_.push_back({id, home, pci.child("gpu")});
   return {};
 }
@@ -228,7 +260,8 @@ void NcclMachine::read_nvlink(const GpuElement& gpu, const pugi::xml_node& link,
 }
 
 const pugi::xml_node& NcclMachine::element_of(int gpu) const {
-  return std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuElement& g) { return g.node == gpu; })->element;
+  return std::lower_bound(gpus_.begin(), gpus_.end(), gpu, [](const GpuElement& g, int node) { return g.node < node; })
+      ->element;
 }
 
 // Each end lists the links between two GPUs; partial files may list them at one end only.
@@ -244,6 +277,15 @@ void NcclMachine::connect_pairs() {
       if (a < b || !counts.contains({b, a})) connect(std::min(a, b), std::max(a, b), count_of(counts, a, b));
     }
   };
+  for (const Counts* counts : {&nvlinks_, &xgmi_})
+    for (const auto& [pair, count] : *counts) {
+      const auto back = counts->find({pair.second, pair.first});
+      if (pair.first >= pair.second || back == counts->end() || back->second == count || remarks_.full()) continue;
+      const auto name = [&](int id) { return graph_.nodes[static_cast<std::size_t>(id)].name; };
+      remarks_.contradiction(line(element_of(pair.first)),
+                             fmt::format("{} has {} {} to {}, which has {} back", name(pair.first), count,
+                                         counts == &xgmi_ ? "XGMI" : "NVLink", name(pair.second), back->second));
+    }
   each_pair(nvlinks_, [&](int a, int b, int count) {
     const std::optional<long long> sm = nccl::integer(element_of(a), "sm");
     graph_.connect(a, b, LinkKind::NvLink, rates::nvlink_gbs(sm) * count, 2 * rates::kNvLinkLatencyUs,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "topology/import/remarks.hpp"
 #include "topology/machine_builder.hpp"
 #include "topology/node_names.hpp"
 #include "topology/survey.hpp"
@@ -20,7 +21,8 @@ namespace weft::topology {
 // NCCL reads the rest from sysfs) is left out.
 class NcclMachine {
  public:
-  NcclMachine(const std::string& path, std::string_view text) : path_(path), text_(text), builder_(graph_, 0) {}
+  NcclMachine(const std::string& path, std::string_view text)
+      : path_(path), text_(text), remarks_(path), builder_(graph_, 0) {}
 
   Result<Survey> read(const pugi::xml_node& system);
 
@@ -33,6 +35,9 @@ class NcclMachine {
   };
   using Counts = std::map<std::pair<int, int>, int>;  // (from, to) -> links
 
+  std::size_t line(const pugi::xml_node& at) const;
+  void compare_affinities();
+  void tell_of_unknown(const pugi::xml_node& cpu);
   Status wrong(const pugi::xml_node& at, std::string_view reason) const;
   Status read_cpu(const pugi::xml_node& cpu);
   Result<int> home_of(const pugi::xml_node& cpu);
@@ -49,16 +54,18 @@ class NcclMachine {
 
   const std::string& path_;
   std::string_view text_;
+  Remarks remarks_;
   Survey survey_;
   Graph& graph_ = survey_.graph;
   HostFacts facts_;
   MachineBuilder builder_;
   UniqueNames names_;
   std::string host_hash_;
-  std::map<int, int> numa_;            // by numaid
-  std::map<std::string, int> device_;  // GPUs by bus id
-  std::vector<GpuElement> gpus_;
-  Counts nvlinks_;  // from one GPU to another
+  std::map<int, int> numa_;                      // by numaid
+  std::map<std::string, int> device_;            // GPUs by bus id
+  std::map<std::string, pugi::xml_node> first_;  // element of a bus id
+  std::vector<GpuElement> gpus_;                 // by node
+  Counts nvlinks_;                               // from one GPU to another
   Counts xgmi_;
   std::map<int, int> to_switch_;
   int devices_ = 0;

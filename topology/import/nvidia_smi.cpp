@@ -12,7 +12,9 @@
 #include "topology/cpu_set.hpp"
 #include "topology/import/device_matrix.hpp"
 #include "topology/import/import.hpp"
+#include "topology/import/remarks.hpp"
 #include "topology/import/smi_cells.hpp"
+#include "topology/import/smi_table.hpp"
 #include "topology/import/source_text.hpp"
 
 namespace weft::topology {
@@ -21,25 +23,13 @@ namespace {
 constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // within which the matrix begins
 constexpr int kMaxNumaNodes = 64;                         // that one device is said to be near
 
-struct Table {
-  std::size_t line = 0;  // of its first line
-  std::vector<std::string> columns;
-  std::vector<smi::Row> rows;
-  bool header = false;
-  bool numa_titled = true;  // whether the header has a NUMA column; without a header it may have one
+struct Line {
+  std::size_t number;
+  std::string text;
 };
 
-bool is_gpu(std::string_view name) { return name.starts_with("GPU"); }
-
-bool says_class(const Table& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [](const smi::Row& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [](const smi::Cell& cell) { return cell.path_class || cell.nvlinks > 0; });
-  });
-}
-
 // Without a header the X tells which column a row's device has. Columns without a row have no name and are left out.
-void find_columns(Table& table, const std::vector<std::string>& lines) {
+void find_columns(smi::Table& table, const std::vector<Line>& lines) {
   const std::vector<smi::Row> rows = std::exchange(table.rows, {});
   std::map<std::size_t, std::string> label_of;
   std::size_t count = 0;
@@ -51,25 +41,28 @@ void find_columns(Table& table, const std::vector<std::string>& lines) {
   if (count > kMaxMatrixDevices) count = kMaxMatrixDevices + 1;  // refused by its number
   for (std::size_t i = 0; i < count; ++i)
     table.columns.push_back(label_of.contains(i) ? label_of[i] : fmt::format("?{}", i));
-  for (const std::string& line : lines)
-    if (std::optional<smi::Row> row = smi::row_of(line, table.columns)) table.rows.push_back(std::move(*row));
+  for (const Line& line : lines)
+    if (std::optional<smi::Row> row = smi::row_of(line.text, table.columns)) {
+      row->line = line.number;
+      table.rows.push_back(std::move(*row));
+    }
 }
 
 // A row that was cut behind its label reads like a header of one device.
-bool is_row_without_cells(const std::vector<std::string>& columns, const std::vector<Table>& tables) {
+bool is_row_without_cells(const std::vector<std::string>& columns, const std::vector<smi::Table>& tables) {
   if (columns.size() != 1 || tables.empty()) return false;
   const std::vector<std::string>& known = tables.back().columns;
   return std::find(known.begin(), known.end(), columns.front()) != known.end();
 }
 
 // The tables of the text: each header starts one, rows go to the latest.
-std::vector<Table> tables_of(const std::vector<std::string>& lines) {
-  std::vector<Table> tables;
-  std::vector<std::string> headerless;
+std::vector<smi::Table> tables_of(const std::vector<std::string>& lines) {
+  std::vector<smi::Table> tables;
+  std::vector<Line> headerless;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (std::vector<std::string> columns = smi::columns_of(lines[i]);
         !columns.empty() && !is_row_without_cells(columns, tables)) {
-      Table table{i + 1, std::move(columns), {}, true, lines[i].find("NUMA Affinity") != std::string::npos};
+      smi::Table table{i + 1, std::move(columns), {}, true, lines[i].find("NUMA Affinity") != std::string::npos};
       tables.push_back(std::move(table));
       continue;
     }
@@ -77,17 +70,18 @@ std::vector<Table> tables_of(const std::vector<std::string>& lines) {
     std::optional<smi::Row> row =
         smi::row_of(lines[i], under_header ? tables.back().columns : std::vector<std::string>());
     if (!row || (!under_header && smi::numbered_name(row->label).empty())) continue;
-    if (tables.empty()) tables.push_back(Table{i + 1, {}, {}, false, true});
+    if (tables.empty()) tables.push_back(smi::Table{i + 1, {}, {}, false, true});
+    row->line = i + 1;
     tables.back().rows.push_back(std::move(*row));
-    if (!under_header) headerless.push_back(lines[i]);
+    if (!under_header) headerless.push_back({i + 1, lines[i]});
   }
   if (!headerless.empty()) find_columns(tables.front(), headerless);
   return tables;
 }
 
 // "  NIC0: mlx5_1"
-std::map<std::string, std::string> legend_of(const std::vector<std::string>& lines) {
-  std::map<std::string, std::string> legend;
+smi::Legend legend_of(const std::vector<std::string>& lines) {
+  smi::Legend legend;
   for (const std::string& line : lines) {
     const std::vector<std::string_view> words = words_of(line);
     if (words.size() == 2 && words[0].starts_with("NIC") && words[0].ends_with(':'))
@@ -108,29 +102,34 @@ std::vector<int> numa_of(std::string_view text) {
 
 class MatrixOfTable {
  public:
-  MatrixOfTable(const Table& table, const std::map<std::string, std::string>& legend) : table_(table) {
+  MatrixOfTable(const smi::Table& table, const smi::Legend& legend, Remarks& remarks)
+      : table_(table), remarks_(remarks) {
     add_devices(true, legend);
     add_devices(false, legend);
   }
 
   DeviceMatrix read() {
     // Where rows of GPUs are missing the text was cut, perhaps within the numbers of its last line.
-    const auto gpus = std::count_if(table_.columns.begin(), table_.columns.end(), is_gpu);
-    const auto rows =
-        std::count_if(table_.rows.begin(), table_.rows.end(), [](const smi::Row& row) { return is_gpu(row.label); });
+    const auto gpus = std::count_if(table_.columns.begin(), table_.columns.end(), smi::is_gpu);
+    const auto rows = std::count_if(table_.rows.begin(), table_.rows.end(),
+                                    [](const smi::Row& row) { return smi::is_gpu(row.label); });
     for (const smi::Row& row : table_.rows) {
       const auto own = position_.find(row.label);
       if (own == position_.end()) continue;
-      add_cells(own->second, row.cells);
-      if (is_gpu(row.label) && (rows >= gpus || &row != &table_.rows.back())) add_affinity(own->second, row.affinities);
+      add_cells(own->second, row);
+      if (!smi::is_gpu(row.label)) continue;
+      if (rows >= gpus || &row != &table_.rows.back())
+        add_affinity(own->second, row);
+      else if (!row.affinities.empty())
+        remarks_.incomplete(row.line, fmt::format("the text is cut behind {}: its CPUs may be, too", row.label));
     }
     return std::move(matrix_);
   }
 
  private:
-  void add_devices(bool gpus, const std::map<std::string, std::string>& legend) {
+  void add_devices(bool gpus, const smi::Legend& legend) {
     for (const std::string& column : table_.columns) {
-      if (is_gpu(column) != gpus || column.starts_with('?')) continue;
+      if (smi::is_gpu(column) != gpus || column.starts_with('?')) continue;
       position_.emplace(column, static_cast<int>(matrix_.devices.size()));
       DeviceMatrix::Device& device = matrix_.devices.emplace_back();
       device.kind = gpus ? NodeKind::Gpu : NodeKind::Nic;
@@ -141,24 +140,59 @@ class MatrixOfTable {
   }
 
   // A pair stands in the matrix twice; what is said first holds.
-  void add_cells(int own, const std::vector<smi::Cell>& cells) {
-    for (std::size_t i = 0; i < cells.size() && i < table_.columns.size(); ++i) {
+  void add_cells(int own, const smi::Row& row) {
+    for (std::size_t i = 0; i < row.cells.size() && i < table_.columns.size(); ++i) {
       const auto other = position_.find(table_.columns[i]);
-      if (other == position_.end() || other->second == own) continue;
-      if (cells[i].path_class || cells[i].nvlinks > 0)
-        matrix_.between.try_emplace(std::minmax(own, other->second), cells[i].path_class, cells[i].nvlinks, false);
+      const smi::Cell& cell = row.cells[i];
+      if (other == position_.end() || other->second == own || (!cell.path_class && cell.nvlinks == 0)) continue;
+      const auto [found, fresh] =
+          matrix_.between.try_emplace(std::minmax(own, other->second), cell.path_class, cell.nvlinks, false);
+      if (fresh || (found->second.path_class == cell.path_class && found->second.nvlinks == cell.nvlinks)) continue;
+      remarks_.contradiction(row.line, fmt::format("{} to {} is {}, but {} to {} is {}", row.label, table_.columns[i],
+                                                   word_of(cell.path_class, cell.nvlinks), table_.columns[i], row.label,
+                                                   word_of(found->second.path_class, found->second.nvlinks)));
     }
   }
 
-  void add_affinity(int own, const std::vector<std::string>& affinities) {
-    DeviceMatrix::Device& device = matrix_.devices[static_cast<std::size_t>(own)];
-    // A list that ends in a comma was cut.
-    const bool whole = !affinities.empty() && !affinities[0].ends_with(',');
-    if (whole && !parse_cpu_list(affinities[0]).empty()) device.cpus = affinities[0];
-    if (affinities.size() > 1 && table_.numa_titled) device.numa = numa_of(affinities[1]);
+  static std::string word_of(std::optional<PathClass> path_class, int nvlinks) {
+    return path_class ? std::string(to_string(*path_class)) : fmt::format("NV{}", nvlinks);
   }
 
-  const Table& table_;
+  void add_affinity(int own, const smi::Row& row) {
+    DeviceMatrix::Device& device = matrix_.devices[static_cast<std::size_t>(own)];
+    if (!row.affinities.empty()) {
+      // A list that ends in a comma was cut.
+      const std::string& list = row.affinities[0];
+      if (list.ends_with(','))
+        device.cpus = completed(row);
+      else if (!parse_cpu_list(list).empty())
+        device.cpus = list;
+    }
+    if (row.affinities.size() > 1 && table_.numa_titled) device.numa = numa_of(row.affinities[1]);
+  }
+
+  // GPUs of one socket have one list. Where only one list of the others begins so, it is this one.
+  std::string completed(const smi::Row& row) {
+    std::string whole;
+    const std::string& cut = row.affinities[0];
+    for (const smi::Row& other : table_.rows) {
+      if (other.affinities.empty() || other.affinities[0].ends_with(',')) continue;
+      const std::string& list = other.affinities[0];
+      if (!list.starts_with(cut) || parse_cpu_list(list).empty() || list == whole) continue;
+      if (!whole.empty()) return {};
+      whole = list;
+    }
+    if (!whole.empty())
+      remarks_.incomplete(row.line, fmt::format("the CPU list of {}, \"{}\", is cut; taken as {}, the only one that "
+                                                "begins so",
+                                                row.label, cut, whole));
+    else
+      remarks_.incomplete(row.line, fmt::format("the CPU list of {}, \"{}\", is cut", row.label, cut));
+    return whole;
+  }
+
+  const smi::Table& table_;
+  Remarks& remarks_;
   DeviceMatrix matrix_;
   std::map<std::string, int> position_;  // in the devices, by column
 };
@@ -167,20 +201,28 @@ class MatrixOfTable {
 
 bool is_nvidia_smi(std::string_view text) { return !tables_of(plain_lines(text, kHeadBytes)).empty(); }
 
-Result<Graph> read_nvidia_smi(const std::string& path, std::string_view text) {
+Result<Survey> read_nvidia_smi(const std::string& path, std::string_view text) {
   WEFT_TRY(check_source_text(path, text));
   WEFT_TRY(check_report_lines(path, text));
   const std::vector<std::string> lines = plain_lines(text);
-  const std::vector<Table> tables = tables_of(lines);
+  const std::vector<smi::Table> tables = tables_of(lines);
   if (tables.empty()) return import_error(path, 0, "holds no matrix of nvidia-smi topo");
   // The first that says how near devices are: other matrices (-p2p) may stand before and behind it.
-  auto table = std::find_if(tables.begin(), tables.end(), says_class);
+  auto table = std::find_if(tables.begin(), tables.end(), smi::says_class);
   if (table == tables.end()) table = tables.begin();
   if (table->columns.size() > kMaxMatrixDevices)
     return import_error(path, table->line, fmt::format("names more than {} devices", kMaxMatrixDevices));
-  Graph graph = graph_of(MatrixOfTable(*table, legend_of(lines)).read());
-  if (const Status status = graph.check(); !status.ok()) return import_error(path, table->line, status.message());
-  return graph;
+  const smi::Legend legend = legend_of(lines);
+  Remarks remarks(path);
+  smi::find_gaps(*table, legend, remarks);
+  const DeviceMatrix matrix = MatrixOfTable(*table, legend, remarks).read();
+  smi::compare_places(matrix, remarks);
+  Survey survey;
+  survey.graph = graph_of(matrix);
+  if (const Status status = survey.graph.check(); !status.ok())
+    return import_error(path, table->line, status.message());
+  survey.remarks = remarks.take();
+  return survey;
 }
 
 }  // namespace weft::topology

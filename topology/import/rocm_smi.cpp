@@ -11,6 +11,7 @@
 
 #include "topology/import/device_matrix.hpp"
 #include "topology/import/import.hpp"
+#include "topology/import/remarks.hpp"
 #include "topology/import/source_text.hpp"
 
 namespace weft::topology {
@@ -39,12 +40,13 @@ std::optional<int> gpu_number(std::string_view text) {
 
 class Reader {
  public:
-  Reader(const std::string& path, const std::vector<std::string>& lines) : path_(path), lines_(lines) {}
+  Reader(const std::string& path, const std::vector<std::string>& lines) : path_(path), lines_(lines), remarks_(path) {}
 
-  Result<Graph> read() {
+  Result<Survey> read() {
     WEFT_TRY(find_gpus());
     bool link_types = false;
     for (const std::string& line : lines_) {
+      ++line_;
       if (line.find(kSections) != std::string::npos)
         link_types = line.find("Link Type") != std::string::npos;
       else if (line.starts_with("==="))
@@ -54,9 +56,12 @@ class Reader {
       else if (link_types)
         add_row(words_of(line));
     }
-    Graph graph = graph_of(matrix_);
-    if (const Status status = graph.check(); !status.ok()) return import_error(path_, 0, status.message());
-    return graph;
+    find_gaps();
+    Survey survey;
+    survey.graph = graph_of(matrix_);
+    if (const Status status = survey.graph.check(); !status.ok()) return import_error(path_, 0, status.message());
+    survey.remarks = remarks_.take();
+    return survey;
   }
 
  private:
@@ -90,9 +95,26 @@ class Reader {
     for (std::size_t i = 0; i + 1 < words.size() && i < columns_.size(); ++i) {
       const int other = position_.at(columns_[i]);
       const std::string_view type = words[i + 1];
-      if (other != own && (type == "XGMI" || type == "PCIE"))
-        matrix_.between.try_emplace(std::minmax(own, other), std::nullopt, 0, type == "XGMI");
+      if (other == own || (type != "XGMI" && type != "PCIE")) continue;
+      const bool xgmi = type == "XGMI";
+      const auto [found, fresh] = matrix_.between.try_emplace(std::minmax(own, other), std::nullopt, 0, xgmi);
+      if (!fresh && found->second.xgmi != xgmi)
+        remarks_.contradiction(line_, fmt::format("GPU{} to GPU{} is {}, but back it is {}", *number, columns_[i], type,
+                                                  xgmi ? "PCIE" : "XGMI"));
     }
+  }
+
+  void find_gaps() {
+    const std::size_t gpus = matrix_.devices.size();
+    const std::size_t pairs = gpus * (gpus - 1) / 2;
+    if (matrix_.between.size() < pairs)
+      remarks_.incomplete(
+          0, fmt::format("the type of the link is told of {} of {} pairs of GPUs", matrix_.between.size(), pairs));
+    const auto unplaced = std::count_if(matrix_.devices.begin(), matrix_.devices.end(),
+                                        [](const DeviceMatrix::Device& device) { return device.numa.empty(); });
+    if (unplaced > 0)
+      remarks_.incomplete(
+          0, fmt::format("the NUMA node is told of {} of {} GPUs", gpus - static_cast<std::size_t>(unplaced), gpus));
   }
 
   // "GPU[3]  : (Topology) Numa Node: 1"
@@ -101,11 +123,17 @@ class Reader {
     const std::optional<int> gpu = gpu_number(line.substr(line.find_first_not_of(" \t")));
     const std::optional<int> numa = number_at(words_of(value).front());
     if (!gpu || !numa || *numa < 0 || *numa > kMaxNumaNode || !position_.contains(*gpu)) return;
-    matrix_.devices[static_cast<std::size_t>(position_.at(*gpu))].numa = {*numa};
+    std::vector<int>& known = matrix_.devices[static_cast<std::size_t>(position_.at(*gpu))].numa;
+    if (!known.empty() && known.front() != *numa)
+      remarks_.contradiction(line_,
+                             fmt::format("GPU{} is on NUMA node {}, but was on {} before", *gpu, *numa, known.front()));
+    known = {*numa};
   }
 
   const std::string& path_;
   const std::vector<std::string>& lines_;
+  Remarks remarks_;
+  std::size_t line_ = 0;
   DeviceMatrix matrix_;
   std::vector<int> columns_;     // numbers of the GPUs
   std::map<int, int> position_;  // of a GPU in the devices, by its number
@@ -121,7 +149,7 @@ bool is_rocm_smi(std::string_view text) {
   return false;
 }
 
-Result<Graph> read_rocm_smi(const std::string& path, std::string_view text) {
+Result<Survey> read_rocm_smi(const std::string& path, std::string_view text) {
   WEFT_TRY(check_source_text(path, text));
   WEFT_TRY(check_report_lines(path, text));
   const std::vector<std::string> lines = plain_lines(text);

@@ -26,6 +26,7 @@ std::string_view numbered_name(std::string_view word);
 std::vector<std::string> columns_of(std::string_view line);
 
 struct Row {
+  std::size_t line = 0;  // of the text; set by whoever knows
   std::string label;
   std::vector<Cell> cells;              // as many as there are columns, where these are known
   std::vector<std::string> affinities;  // what stands behind the cells, field by field

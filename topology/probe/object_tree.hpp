@@ -105,6 +105,8 @@ class ObjectTree {
   void add_missing_numa();
 
   std::vector<ObjectMatrix> matrices;
+  std::optional<IndexSet> allowed_cpus;  // what a cgroup leaves of the machine
+  std::optional<IndexSet> allowed_nodes;
 
  private:
   std::vector<Object> objects_;

@@ -1,0 +1,118 @@
+// What is missing or wrong in a matrix of `nvidia-smi topo`.
+#include "topology/import/smi_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/plural.hpp"
+#include "topology/cpu_set.hpp"
+
+namespace weft::topology::smi {
+namespace {
+
+// "GPU4, GPU5, GPU6, GPU7 and 8 more"
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 4;
+  const std::size_t shown = std::min(names.size(), kShown);
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+void find_missing_rows(const Table& table, Remarks& remarks) {
+  std::set<std::string> seen;
+  for (const Row& row : table.rows) seen.insert(row.label);
+  std::vector<std::string> gpus;
+  std::vector<std::string> nics;
+  for (const std::string& column : table.columns)
+    if (!seen.contains(column)) (is_gpu(column) ? gpus : nics).push_back(column);
+  const std::size_t last = table.rows.empty() ? table.line : table.rows.back().line;
+  if (!gpus.empty())
+    remarks.incomplete(last, fmt::format("the rows of {} are missing: the text is cut", names_text(gpus)));
+  if (!nics.empty())
+    remarks.incomplete(
+        last, fmt::format("the rows of {} are missing: how they reach each other is unknown", names_text(nics)));
+}
+
+// Of a matrix that says classes: cells without one.
+void find_missing_cells(const Table& table, Remarks& remarks) {
+  for (const Row& row : table.rows) {
+    const auto missing = std::count_if(row.cells.begin(), row.cells.end(), [](const Cell& cell) {
+      return !cell.self && !cell.path_class && cell.nvlinks == 0;
+    });
+    if (missing > 0)
+      remarks.incomplete(row.line,
+                         fmt::format("the row of {} lacks {} of {} cells", row.label, missing, row.cells.size()));
+  }
+}
+
+void find_missing_names(const Table& table, const Legend& legend, Remarks& remarks) {
+  std::vector<std::string> unnamed;
+  for (const std::string& column : table.columns)
+    if (column.starts_with("NIC") && numbered_name(column) == column && !legend.contains(column))
+      unnamed.push_back(column);
+  if (!unnamed.empty()) remarks.incomplete(0, fmt::format("the NIC legend does not name {}", names_text(unnamed)));
+}
+
+bool share_cpus(const std::string& a, const std::string& b) {
+  const std::vector<CpuRange> first = parse_cpu_list(a);
+  const std::vector<CpuRange> second = parse_cpu_list(b);
+  return std::any_of(first.begin(), first.end(), [&](const CpuRange& x) {
+    return std::any_of(second.begin(), second.end(),
+                       [&](const CpuRange& y) { return x.first <= y.last && y.first <= x.last; });
+  });
+}
+
+}  // namespace
+
+bool is_gpu(std::string_view name) { return name.starts_with("GPU"); }
+
+bool says_class(const Table& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [](const Row& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const Cell& cell) { return cell.path_class || cell.nvlinks > 0; });
+  });
+}
+
+void find_gaps(const Table& table, const Legend& legend, Remarks& remarks) {
+  if (!table.header)
+    remarks.incomplete(table.line, "the header line is missing: columns are known by the X of their rows only");
+  find_missing_rows(table, remarks);
+  const bool several = table.columns.size() > 1;
+  if (says_class(table))
+    find_missing_cells(table, remarks);
+  else if (several && !table.rows.empty())
+    remarks.incomplete(table.line,
+                       "the matrix says whether devices reach each other, not how near they are; give the "
+                       "text of nvidia-smi topo -m");
+  find_missing_names(table, legend, remarks);
+}
+
+void compare_places(const DeviceMatrix& matrix, Remarks& remarks) {
+  const auto& devices = matrix.devices;
+  for (std::size_t a = 0; a < devices.size(); ++a)
+    for (std::size_t b = a + 1; b < devices.size(); ++b) {
+      const DeviceMatrix::Device& one = devices[a];
+      const DeviceMatrix::Device& other = devices[b];
+      if (one.numa.size() != 1 || other.numa.size() != 1 || one.cpus.empty() || other.cpus.empty()) continue;
+      if (one.numa == other.numa && !share_cpus(one.cpus, other.cpus))
+        remarks.contradiction(0, fmt::format("{} and {} are on NUMA node {}, but near different CPUs, {} and {}",
+                                             one.name, other.name, one.numa.front(), one.cpus, other.cpus));
+      if (one.numa != other.numa && one.cpus == other.cpus && count_cpus(one.cpus) > 1)
+        remarks.contradiction(0, fmt::format("{} and {} are near the same CPUs, {}, but on the NUMA nodes {} and {}",
+                                             one.name, other.name, one.cpus, one.numa.front(), other.numa.front()));
+    }
+  for (const auto& [pair, relation] : matrix.between) {
+    const auto& one = devices[static_cast<std::size_t>(pair.first)];
+    const auto& other = devices[static_cast<std::size_t>(pair.second)];
+    if (!relation.path_class || one.numa.size() != 1 || other.numa.size() != 1 || one.numa == other.numa) continue;
+    if (*relation.path_class < PathClass::Sys)
+      remarks.contradiction(0, fmt::format("{} and {} are {}, but on the NUMA nodes {} and {}", one.name, other.name,
+                                           to_string(*relation.path_class), one.numa.front(), other.numa.front()));
+  }
+}
+
+}  // namespace weft::topology::smi
