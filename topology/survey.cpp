@@ -5,6 +5,7 @@
 
 #include "topology/facts/read_facts.hpp"
 #include "topology/facts/readers.hpp"
+#include "topology/probe/probe.hpp"
 #include "topology/vendor/vendor.hpp"
 
 namespace weft::topology {
@@ -19,7 +20,7 @@ Result<Survey> survey(const ProbeOptions& options) {
   const Tree tree(options.root);
   VendorQuery vendors(find_vendor_libraries({tree, read_environment(tree)}), find_helper());
   Survey survey;
-  WEFT_TRY_ASSIGN(survey.graph, probe(options));
+  WEFT_TRY_ASSIGN(survey.graph, probe_with(options, VendorBackends::LeaveOut));
   survey.source = options.root == "/" ? "this machine" : "recorded tree";
   read_facts(options.root, survey);
   vendors.finish(survey);

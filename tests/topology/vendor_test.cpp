@@ -90,6 +90,7 @@ TEST_F(Vendor, nvml_names_gpus_and_tells_clocks_and_state) {
   EXPECT_EQ(survey.facts(0).kernel.nvidia_driver, "550.54.15");
   const Node& node = survey.graph.nodes.at(static_cast<std::size_t>(*survey.graph.find("gpu1")));
   EXPECT_EQ(node.model, "NVIDIA H100 80GB HBM3");
+  EXPECT_THAT(node.names, testing::Contains("nvml1"));
   EXPECT_EQ(node.pci, (PciLink{2.5, 16, 32.0, std::nullopt}));
   EXPECT_THAT(remarks(survey, "NVML"), IsEmpty());
 }

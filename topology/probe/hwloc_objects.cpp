@@ -57,13 +57,16 @@ Status failed(std::string what) {
 // A topology with all I/O that matters, not loaded yet. Back-ends that are slow and tell nothing we use are left out,
 // and so are x86 (it binds the calling thread to each CPU in turn) and pci (its library leaks a little at each probe):
 // sysfs tells the same. (hwloc refuses names that it was built without.)
-Result<Topology> configured() {
+Result<Topology> configured(VendorBackends backends) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return failed("cannot start");
   Topology topology(raw);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   for (const char* component : {"opencl", "gl", "cuda", "x86", "pci"})
     hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
+  if (backends == VendorBackends::LeaveOut)
+    for (const char* component : {"nvml", "rsmi", "levelzero"})
+      hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   return topology;
 }
 
@@ -205,8 +208,8 @@ class Copy {
 
 }  // namespace
 
-Result<ObjectTree> read_hwloc_objects(const std::string& root) {
-  WEFT_TRY_ASSIGN(const Topology topology, configured());
+Result<ObjectTree> read_hwloc_objects(const std::string& root, VendorBackends backends) {
+  WEFT_TRY_ASSIGN(const Topology topology, configured(backends));
   std::optional<ScopedRoot> scope;
   if (root != "/") scope.emplace(root);
   if (hwloc_topology_load(topology.get()) != 0) return failed("cannot read this machine");

@@ -8,7 +8,10 @@
 
 namespace weft::topology {
 
+// What hwloc knows of GPUs where it is built with their vendors' libraries.
+enum class VendorBackends { Ask, LeaveOut };
+
 // `root`: "/" for this machine, else the folder that holds the tree's sys/ and proc/.
-Result<ObjectTree> read_hwloc_objects(const std::string& root);
+Result<ObjectTree> read_hwloc_objects(const std::string& root, VendorBackends backends);
 
 }  // namespace weft::topology

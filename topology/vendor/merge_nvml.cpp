@@ -80,6 +80,8 @@ class Merge {
   static void add_to_node(const NvmlGpu& gpu, Node& node) {
     // NVML knows the product, sysfs and hwloc at best the chip.
     if (gpu.name && !gpu.name->empty()) node.model = *gpu.name;
+    const std::string name = "nvml" + std::to_string(gpu.index);  // as hwloc calls it
+    if (std::find(node.names.begin(), node.names.end(), name) == node.names.end()) node.names.push_back(name);
     keep(node.pci.gts, gts(gpu.pcie_generation));
     keep(node.pci.width, positive(gpu.pcie_width));
     keep(node.pci.max_gts, gts(gpu.max_pcie_generation));
