@@ -101,12 +101,31 @@ void describe_diff(CLI::App& app, Arguments& arguments) {
   base::refuse_empty_values(*diff);
 }
 
+void describe_record(CLI::App& app, Arguments& arguments) {
+  CLI::App* record = app.add_subcommand("record", "writes what topo-probe reads of this machine, to be read elsewhere");
+  const auto value = [&arguments]() -> RecordArguments& {
+    if (!arguments.record) arguments.record.emplace();
+    return *arguments.record;
+  };
+  record
+      ->add_option_function<std::string>(
+          "OUT", [value](const std::string& path) { value().path = path; }, "the archive to write, a .tar.bz2")
+      ->required();
+  record->add_flag_callback(
+      "--anonymise", [value] { value().anonymise = true; },
+      "replace names, addresses, GUIDs, UUIDs and serial numbers, equal ones by equal ones");
+  record->add_option("--root", arguments.root, "record this tree instead");
+  record->footer("Give the archive to topo-probe --from. What may not be read is not in it; root sees more.");
+  base::refuse_empty_values(*record);
+}
+
 void describe(CLI::App& app, Arguments& arguments) {
   describe_source(app, arguments);
   describe_output(app, arguments);
   describe_audit(app, arguments);
   describe_advice(app, arguments);
   describe_diff(app, arguments);
+  describe_record(app, arguments);
   base::refuse_empty_values(app);
 }
 

@@ -15,6 +15,12 @@ struct DiffArguments {
   bool json = false;
 };
 
+// topo-probe record OUT.tar.bz2
+struct RecordArguments {
+  std::string path;
+  bool anonymise = false;
+};
+
 struct Arguments {
   // Where the machine comes from; without any: this one.
   std::optional<std::string> model;
@@ -40,6 +46,7 @@ struct Arguments {
 
   // Subcommands, instead of a report.
   std::optional<DiffArguments> diff;
+  std::optional<RecordArguments> record;
 };
 
 using Parsed = base::ParsedCommandLine<Arguments>;

@@ -13,6 +13,7 @@
 #include "report.hpp"
 #include "run_cluster.hpp"
 #include "topology/fabric/fabric.hpp"
+#include "topology/record/record.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topo_probe {
@@ -72,6 +73,11 @@ Result<int> run(const Arguments& arguments) {
     WEFT_TRY_ASSIGN(const DiffReport diff, diff_report(*arguments.diff));
     WEFT_TRY(write(arguments, diff.text));
     return diff.equal ? base::kFine : kFound;
+  }
+  if (arguments.record) {
+    WEFT_TRY(
+        topology::write_record(arguments.record->path, {arguments.root.value_or("/"), arguments.record->anonymise}));
+    return base::kFine;
   }
   if (arguments.cluster) return cluster(arguments);
   WEFT_TRY_ASSIGN(const topology::Survey survey, survey_of(arguments));

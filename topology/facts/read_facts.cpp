@@ -7,8 +7,7 @@
 
 namespace weft::topology {
 
-void read_facts(const std::string& root, Survey& survey) {
-  const Tree tree(root);
+HostFacts read_host_facts(const Tree& tree, const Graph& graph, std::vector<Remark>& remarks) {
   const FactsSource source{tree, read_environment(tree)};
   HostFacts facts;
   facts.hostname = tree.attribute("proc/sys/kernel/hostname");
@@ -19,10 +18,14 @@ void read_facts(const std::string& root, Survey& survey) {
   read_shared_cores(source, facts);
   if (source.environment) facts.environment = relevant_variables(*source.environment);
   read_interfaces(source, facts.interfaces);
-  read_devices(source, survey.graph, facts, survey.remarks);
+  read_devices(source, graph, facts, remarks);
   read_verbs(source, facts.devices);
   read_services(source, facts);
-  survey.hosts = {std::move(facts)};
+  return facts;
+}
+
+void read_facts(const std::string& root, Survey& survey) {
+  survey.hosts = {read_host_facts(Tree(root), survey.graph, survey.remarks)};
 }
 
 }  // namespace weft::topology

@@ -57,16 +57,18 @@ std::optional<std::uint32_t> TreeFile::word32(unsigned offset) const {
          static_cast<std::uint32_t>(bytes[2]) << 16 | static_cast<std::uint32_t>(bytes[3]) << 24;
 }
 
-Tree::Tree(std::string root)
-    : root_(root.empty() ? "/" : std::move(root)), folder_(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+Tree::Tree(std::string root, Observer observer)
+    : root_(root.empty() ? "/" : std::move(root)),
+      observer_(std::move(observer)),
+      folder_(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
 base::FileDescriptor Tree::open(const std::string& path, int flags) const {
   if (!folder_) return {};
   flags |= O_CLOEXEC;
-  const int file = open_inside(folder_.get(), path.c_str(), flags);
+  int file = open_inside(folder_.get(), path.c_str(), flags);
   // Old kernels do not have the call, and some containers forbid it.
-  if (file < 0 && (errno == ENOSYS || errno == EPERM))
-    return base::FileDescriptor(::openat(folder_.get(), path.c_str(), flags));
+  if (file < 0 && (errno == ENOSYS || errno == EPERM)) file = ::openat(folder_.get(), path.c_str(), flags);
+  if (file >= 0 && observer_) observer_(path, (flags & O_DIRECTORY) != 0);
   return base::FileDescriptor(file);
 }
 

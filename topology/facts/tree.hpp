@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +35,11 @@ class TreeFile {
 
 class Tree {
  public:
+  // Told of all that was there when it was asked for: what a record must hold.
+  using Observer = std::function<void(const std::string& path, bool listed)>;
+
   // Paths below are written without the root and without a slash before them: "sys/class/net".
-  explicit Tree(std::string root);
+  explicit Tree(std::string root, Observer observer = {});
 
   bool live() const { return root_ == "/"; }
   const std::string& root() const { return root_; }
@@ -61,6 +65,7 @@ class Tree {
   std::optional<std::string> read(const std::string& path, std::size_t most, bool whole) const;
 
   std::string root_;
+  Observer observer_;
   base::FileDescriptor folder_;
   mutable std::size_t bytes_left_ = kMaxTreeBytes;  // one thread reads a tree
 };

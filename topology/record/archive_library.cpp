@@ -49,6 +49,7 @@ void find_writers(Finder& find, ArchiveLibrary& library) {
   find("archive_write_free", library.write_free);
   find("archive_write_add_filter_bzip2", library.write_add_filter_bzip2);
   find("archive_write_set_format_gnutar", library.write_set_format_gnutar);
+  find("archive_write_set_bytes_in_last_block", library.write_set_bytes_in_last_block);
   find("archive_write_open", library.write_open);
   find("archive_write_header", library.write_header);
   find("archive_write_data", library.write_data);

@@ -27,6 +27,7 @@ struct ArchiveLibrary {
   decltype(&::archive_write_free) write_free;
   decltype(&::archive_write_add_filter_bzip2) write_add_filter_bzip2;
   decltype(&::archive_write_set_format_gnutar) write_set_format_gnutar;
+  decltype(&::archive_write_set_bytes_in_last_block) write_set_bytes_in_last_block;
   decltype(&::archive_write_open) write_open;
   decltype(&::archive_write_header) write_header;
   decltype(&::archive_write_data) write_data;

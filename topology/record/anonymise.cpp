@@ -1,0 +1,222 @@
+// Words are judged by their form. Zeros say "none" and stay; so do addresses that mean the same everywhere.
+#include "topology/record/anonymise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "base/parse.hpp"
+#include "topology/facts/text.hpp"
+
+namespace weft::topology {
+namespace {
+
+constexpr std::string_view kHostStandIn = "host";
+constexpr std::size_t kGuidGroups = 4;
+constexpr std::size_t kGidGroups = 8;
+constexpr std::size_t kMacGroups = 6;
+constexpr std::size_t kLongHex = 32;  // an identifier of a container
+
+bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '-' || c == '.'; }
+
+bool all_hex(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_hex); }
+bool all_zero(std::string_view text) { return text.find_first_not_of("0:-.") == std::string_view::npos; }
+
+bool has_groups(std::string_view word, char between, const std::vector<std::size_t>& lengths) {
+  const std::vector<std::string_view> parts = base::split(word, between);
+  return parts.size() == lengths.size() &&
+         std::equal(parts.begin(), parts.end(), lengths.begin(),
+                    [](std::string_view part, std::size_t length) { return part.size() == length && all_hex(part); });
+}
+
+bool is_mac(std::string_view word) {
+  const std::vector<std::string_view> parts = base::split(word, ':');
+  return parts.size() >= kMacGroups && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+           return part.size() == 2 && all_hex(part);
+         });
+}
+
+std::optional<std::uint32_t> parse_ipv4(std::string_view word) {
+  const std::vector<std::string_view> parts = base::split(word, '.');
+  if (parts.size() != 4) return std::nullopt;
+  std::uint32_t address = 0;
+  for (std::string_view part : parts) {
+    const std::optional<unsigned> number = parse_whole<unsigned>(part);
+    if (!number || *number > 255 || part.size() > 3) return std::nullopt;
+    address = address << 8 | *number;
+  }
+  return address;
+}
+
+std::string ipv4_text(std::uint32_t address) {
+  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
+}
+
+bool is_serial_file(const std::string& path) {
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  return name == "unique_id" || name.find("serial") != std::string_view::npos || name == "node_desc";
+}
+
+bool looks_like_place(std::string_view value) {
+  if (value.find('/') != std::string_view::npos || value.find('@') != std::string_view::npos) return true;
+  return std::count(value.begin(), value.end(), '.') >= 2 || std::count(value.begin(), value.end(), ':') >= 3;
+}
+
+}  // namespace
+
+Anonymiser::Anonymiser(std::string host) : host_(std::move(host)), key_(std::random_device()() & 0xffffff) {}
+
+std::string Anonymiser::digits(std::string_view original, std::string_view kind) {
+  if (all_zero(original)) return std::string(original);
+  std::string plain(kind);
+  for (char c : original)
+    if (is_hex(c)) plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const int number = known_.try_emplace(plain, static_cast<int>(known_.size()) + 1).first->second;
+  std::string text(original);
+  std::string left = fmt::format("{:x}", number);
+  for (auto at = text.rbegin(); at != text.rend(); ++at) {
+    if (!is_hex(*at)) continue;
+    *at = left.empty() ? '0' : left.back();
+    if (!left.empty()) left.pop_back();
+  }
+  return text;
+}
+
+// Within 10.0.0.0/8, so that addresses of one network stay in one. What means the same everywhere stays.
+std::uint32_t Anonymiser::ipv4(std::uint32_t address) const {
+  const std::uint32_t first = address >> 24;
+  if (first == 0 || first == 127 || first >= 224 || (address >> 16) == 0xa9fe) return address;
+  return 10U << 24 | ((address ^ key_) & 0xffffff);
+}
+
+std::string Anonymiser::word(std::string_view word) {
+  if (all_zero(word)) return std::string(word);
+  if (!host_.empty() && word == host_) return std::string(kHostStandIn);
+  if (is_mac(word)) return digits(word, "mac ");
+  if (has_groups(word, ':', std::vector<std::size_t>(kGuidGroups, 4))) return digits(word, "guid ");
+  if (has_groups(word, ':', std::vector<std::size_t>(kGidGroups, 4))) {
+    // The prefix of the subnet, then a GUID, or an address of IPv4.
+    constexpr std::size_t kPrefix = kGidGroups / 2 * 5;
+    const std::string_view behind = word.substr(kPrefix);
+    if (all_zero(word.substr(0, kPrefix)) && behind.starts_with("0000:ffff:")) {
+      const std::string address = fmt::format("{}{}", behind.substr(10, 4), behind.substr(15, 4));
+      const std::uint32_t mapped = ipv4(static_cast<std::uint32_t>(parse_hex(address).value_or(0)));
+      return fmt::format("{}0000:ffff:{:04x}:{:04x}", word.substr(0, kPrefix), mapped >> 16, mapped & 0xffff);
+    }
+    const bool local = word.starts_with("fe80:");
+    return (local ? std::string(word.substr(0, kPrefix)) : digits(word.substr(0, kPrefix - 1), "net ") + ":") +
+           digits(behind, "guid ");
+  }
+  if (has_groups(word, '-', {8, 4, 4, 4, 12})) return digits(word, "uuid ");
+  if (word.starts_with("GPU-") && has_groups(word.substr(4), '-', {8, 4, 4, 4, 12}))
+    return "GPU-" + digits(word.substr(4), "uuid ");
+  if (word.size() >= kLongHex && all_hex(word)) return digits(word, "id ");
+  if (const std::optional<std::uint32_t> address = parse_ipv4(word)) return ipv4_text(ipv4(*address));
+  // An address with a port or a name of the host with a domain.
+  if (!host_.empty() && word.starts_with(host_ + ".")) return std::string(kHostStandIn);
+  if (const std::size_t colon = word.rfind(':'); colon != std::string_view::npos)
+    if (const std::optional<std::uint32_t> address = parse_ipv4(word.substr(0, colon)))
+      return ipv4_text(ipv4(*address)) + std::string(word.substr(colon));
+  return std::string(word);
+}
+
+std::string Anonymiser::text(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), in_word);
+    const std::string_view found = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    std::string_view core = found;
+    while (!core.empty() && (core.back() == '.' || core.back() == ':' || core.back() == '-')) core.remove_suffix(1);
+    result += word(core);
+    result += found.substr(core.size());
+    text.remove_prefix(found.size());
+    if (text.empty()) break;
+    result += text.front();
+    text.remove_prefix(1);
+  }
+  return result;
+}
+
+std::string Anonymiser::serial(std::string_view text) { return fmt::format("{}\n", digits(trim(text), "serial ")); }
+
+// proc/net/route: destination and gateway are the second and third word, the mask the eighth, as little-endian numbers.
+std::string Anonymiser::route_table(std::string_view text) {
+  std::string result;
+  for (std::string_view line : lines_of(text)) {
+    std::vector<std::string> words;
+    for (std::string_view part : blank_separated(line)) words.emplace_back(part);
+    if (words.size() >= 8) {
+      const auto number = [&](std::size_t i) { return parse_whole<std::uint32_t>(words[i], 16); };
+      const std::optional<std::uint32_t> mask = number(7);
+      for (std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+        const std::optional<std::uint32_t> raw = number(i);
+        if (!raw || !mask) continue;
+        const std::uint32_t mapped = __builtin_bswap32(ipv4(__builtin_bswap32(*raw)));
+        words[i] = fmt::format("{:08X}", i == 1 ? mapped & *mask : mapped);
+      }
+    }
+    result += fmt::format("{}\n", fmt::join(words, "\t"));
+  }
+  return result;
+}
+
+// proc/net/if_inet6 and ipv6_route: words of 32 digits, the upper half a network.
+std::string Anonymiser::ipv6_table(std::string_view text) {
+  constexpr std::size_t kHalf = 16;
+  constexpr std::string_view kLoopback = "00000000000000000000000000000001";
+  std::string result;
+  for (std::string_view line : lines_of(text)) {
+    std::string mapped;
+    for (std::string_view part : blank_separated(line)) {
+      if (!mapped.empty()) mapped += ' ';
+      const bool address = part.size() == 2 * kHalf && all_hex(part) && !all_zero(part) && part != kLoopback;
+      if (!address)
+        mapped += part;
+      else if (part.starts_with("fe80") || part.starts_with("ff"))
+        mapped += std::string(part.substr(0, kHalf)) + digits(part.substr(kHalf), "guid ");
+      else
+        mapped += digits(part.substr(0, kHalf), "net ") + digits(part.substr(kHalf), "guid ");
+    }
+    result += mapped + '\n';
+  }
+  return result;
+}
+
+std::string Anonymiser::environment(std::string_view content) {
+  std::string result;
+  for (std::string_view variable : base::split(content, '\0')) {
+    const std::size_t equals = std::min(variable.find('='), variable.size());
+    if (variable.empty() || looks_like_place(variable.substr(equals))) continue;
+    result += text(variable);
+    result += '\0';
+  }
+  return result;
+}
+
+void Anonymiser::entries(RecordEntries& entries) {
+  for (auto& [path, entry] : entries) {
+    if (entry.kind != RecordEntry::Kind::File || path.ends_with("/config")) continue;
+    if (path == "proc/sys/kernel/hostname")
+      entry.content = std::string(kHostStandIn) + "\n";
+    else if (path == "proc/self/environ")
+      entry.content = environment(entry.content);
+    else if (path.ends_with("/net/route"))
+      entry.content = route_table(entry.content);
+    else if (path.ends_with("/net/if_inet6") || path.ends_with("/net/ipv6_route"))
+      entry.content = ipv6_table(entry.content);
+    else if (is_serial_file(path))
+      entry.content = serial(entry.content);
+    else if (path.starts_with("sys/devices/system/") || path.ends_with("/local_cpus") || path == "proc/cpuinfo")
+      continue;  // masks of CPUs are long words of digits
+    else
+      entry.content = text(entry.content);
+  }
+}
+
+}  // namespace weft::topology

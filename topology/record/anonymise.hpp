@@ -1,0 +1,38 @@
+// Anonymiser: replaces what names a machine, its network or its owner, equal things by equal ones.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "topology/record/collector.hpp"
+
+namespace weft::topology {
+
+class Anonymiser {
+ public:
+  // `host`: the name to look for; empty: none.
+  explicit Anonymiser(std::string host);
+
+  // Hardware addresses, GUIDs, GIDs, UUIDs, IPv4 addresses and the host's name, wherever they stand in a text.
+  std::string text(std::string_view text);
+  // A whole record: also files whose content is one secret (serial numbers) or has a form of its own (network tables).
+  void entries(RecordEntries& entries);
+
+ private:
+  std::string word(std::string_view word);
+  std::string serial(std::string_view text);
+  std::string route_table(std::string_view text);
+  std::string ipv6_table(std::string_view text);
+  std::string environment(std::string_view text);
+  // Of the same form and length, made of a number that stands for the original.
+  std::string digits(std::string_view original, std::string_view kind);
+  std::uint32_t ipv4(std::uint32_t address) const;
+
+  std::string host_;
+  std::uint32_t key_;                              // of this record, kept nowhere
+  std::map<std::string, int, std::less<>> known_;  // kind and original, without its punctuation -> number
+};
+
+}  // namespace weft::topology
