@@ -71,6 +71,17 @@ void describe_audit(CLI::App& app, Arguments& arguments) {
   app.add_flag("--audit", arguments.audit, "the findings alone");
   app.add_option("--fail-on", arguments.fail_on, "exit with 1 if a finding is at least this severe")
       ->check(CLI::IsMember({"info", "warning", "error"}));
+  app.add_option("--site", arguments.site, "a file of what the site knows: thresholds, expectations, ignored findings");
+  app.add_option("--ignore", arguments.ignored, "a finding that is known: ID, or ID@SUBJECT; may be given again")
+      ->allow_extra_args(false);
+  app.add_option("--expect", arguments.expect, "a model or a dump that the machine should be like");
+  app.add_option("--interval", arguments.interval_s,
+                 "seconds between two looks at this machine: error counters that rise meanwhile are findings")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->excludes(app.get_option("--model"))
+      ->excludes(app.get_option("--from"))
+      ->excludes(app.get_option("--root"))
+      ->excludes(app.get_option("--cluster"));
 }
 
 void describe_advice(CLI::App& app, Arguments& arguments) {

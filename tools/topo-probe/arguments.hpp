@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/command_line.hpp"
 
@@ -43,6 +44,10 @@ struct Arguments {
 
   // How the audit judges.
   std::optional<std::string> fail_on;  // a severity
+  std::optional<std::string> site;     // a file
+  std::optional<std::string> expect;   // a model or a file
+  std::vector<std::string> ignored;    // rules, or rules with a subject
+  double interval_s = 0;               // between two looks at this machine; 0: one look
 
   // Subcommands, instead of a report.
   std::optional<DiffArguments> diff;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "judgement.hpp"
 #include "run_cluster.hpp"
 
 namespace weft::topo_probe {
@@ -32,10 +33,12 @@ Result<std::string> text_of(const Arguments& arguments, const topology::cluster:
 }  // namespace
 
 Result<std::optional<ClusterOutcome>> run_cluster(const Arguments& arguments) {
+  WEFT_TRY_ASSIGN(const topology::audit::Site site, site_of(arguments));
+  WEFT_TRY_ASSIGN(const std::optional<topology::Survey> reference, reference_of(arguments));
   WEFT_TRY_ASSIGN(std::optional<std::vector<ClusterNode>> nodes, nodes_of(arguments));
   if (!nodes) return std::optional<ClusterOutcome>();
   WEFT_TRY_ASSIGN(const topology::cluster::ClusterReport report,
-                  topology::cluster::make_cluster_report(std::move(*nodes)));
+                  topology::cluster::make_cluster_report(std::move(*nodes), site, reference ? &*reference : nullptr));
   ClusterOutcome outcome;
   WEFT_TRY_ASSIGN(outcome.text, text_of(arguments, report));
   for (const topology::cluster::SharedFinding& shared : report.findings)

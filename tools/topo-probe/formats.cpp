@@ -24,6 +24,15 @@ Result<std::string> write_text(Report& report, const Arguments& arguments) {
   return any ? text : report_text(report);
 }
 
+// Findings as severe as --fail-on, else warnings and errors; an empty text where there are none, as such checks want
+// it.
+Result<std::string> write_line(Report& report, const Arguments& arguments) {
+  using topology::audit::Severity;
+  const Severity least = topology::audit::parse_severity(arguments.fail_on.value_or("")).value_or(Severity::Warning);
+  const std::string line = topology::audit::one_line(report.findings, least);
+  return line.empty() ? line : line + "\n";
+}
+
 constexpr Format kFormats[] = {
     {"text", "for people", write_text},
     {"json", "for programs, and to be read back with --from",
@@ -34,6 +43,7 @@ constexpr Format kFormats[] = {
      [](Report& report, const Arguments&) -> Result<std::string> { return topology::to_dot(report.graph); }},
     {"nccl-xml", "for NCCL_TOPO_FILE",
      [](Report& report, const Arguments& arguments) { return to_nccl_xml(report.survey, arguments.nccl_version); }},
+    {"line", "the most severe findings on one line, for a health check of Slurm or NHC", write_line},
     {"prometheus", "for a textfile collector",
      [](Report& report, const Arguments&) -> Result<std::string> { return report_prometheus(report); }},
 };

@@ -10,6 +10,7 @@
 #include "base/output.hpp"
 #include "diff.hpp"
 #include "formats.hpp"
+#include "judgement.hpp"
 #include "report.hpp"
 #include "run_cluster.hpp"
 #include "topology/fabric/fabric.hpp"
@@ -83,7 +84,8 @@ Result<int> run(const Arguments& arguments) {
   WEFT_TRY_ASSIGN(const topology::Survey survey, survey_of(arguments));
   const topology::Graph& graph = survey.graph;
   topology::Locality locality(graph);
-  Report report{survey, graph, locality, topology::audit::audit(survey), make_matrices(graph), {}, {}};
+  WEFT_TRY_ASSIGN(std::vector<topology::audit::Finding> findings, judge(arguments, survey));
+  Report report{survey, graph, locality, std::move(findings), make_matrices(graph), {}, {}};
   report.unknown = find_unknown(report);
   report.with_bindings = !arguments.bindings.empty();
   report.with_environment = arguments.environment;

@@ -213,7 +213,8 @@ Result<std::vector<std::size_t>> merge_surveys(ClusterReport& report) {
 
 }  // namespace
 
-Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes) {
+Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const audit::Site& site,
+                                          const Survey* reference) {
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const ClusterNode& a, const ClusterNode& b) { return name_before(a.name, b.name); });
   ClusterReport report;
@@ -234,7 +235,7 @@ Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes) {
   for (Group& group : report.groups) group.differences.resize(std::min(group.differences.size(), kMaxDifferences));
   if (report.groups.empty()) return report;
   WEFT_TRY_ASSIGN(const std::vector<std::size_t> position, merge_surveys(report));
-  std::vector<SharedFinding> found = share(audit::audit(report.merged), position);
+  std::vector<SharedFinding> found = share(audit::audit(report.merged, site, reference), position);
   std::move(found.begin(), found.end(), std::back_inserter(report.findings));
   std::stable_sort(report.findings.begin(), report.findings.end(), [](const SharedFinding& a, const SharedFinding& b) {
     return a.finding.severity > b.finding.severity;

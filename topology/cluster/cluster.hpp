@@ -47,8 +47,9 @@ struct ClusterReport {
   Survey merged;  // the hosts in order, without those that are silent, joined to one network
 };
 
-// Nodes are sorted by name first, numbers in names by value.
-Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes);
+// Nodes are sorted by name first, numbers in names by value. `site` and `reference` are those of audit::audit().
+Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const audit::Site& site = {},
+                                          const Survey* reference = nullptr);
 
 // "node[001-003,007]" and the like, for people.
 std::string name_list(const std::vector<ClusterNode>& nodes, const std::vector<std::size_t>& positions);

@@ -139,6 +139,12 @@ void add_slower_than_port(std::vector<Case>& cases) {
   for (const char* nic : {"nic0", "nic1"}) machine.device(nic).system_image_guid = "0011:2233:4455:6677";
   cases.push_back(silent("pcie.slower_than_port", "two halves of one card", machine));
   cases.push_back(silent("pcie.slower_than_port", "400 Gbit/s on generation 5", two_pairs()));
+  Machine qdr("packages:1 nic:1 eth:40");
+  qdr.node("nic0").fabric = true;
+  qdr.node("nic0").pci = PciLink{5.0, 8, 5.0, 8};
+  cases.push_back(silent("pcie.slower_than_port", "QDR states its line rate", qdr));
+  qdr.port("nic0");
+  cases.push_back(fires("pcie.slower_than_port", "40 Gbit/s of Ethernet", qdr, "its PCIe link 4 GB/s"));
 }
 
 void add_errors(std::vector<Case>& cases) {

@@ -44,6 +44,9 @@ void add_unknown(std::vector<Case>& cases) {
   machine.node("pci0").parent = 0;
   for (const char* device : {"gpu0", "nic0"}) machine.node(device).cpus = graph.nodes[0].cpus;
   cases.push_back(fires("topo.numa_unknown", "devices of the machine alone", machine, "machine with 2 NUMA nodes"));
+  Machine told = machine;
+  for (const char* device : {"gpu0", "nic0"}) told.device(device).numa = 1;
+  cases.push_back(silent("topo.numa_unknown", "numa_node is told, the list of CPUs is not", told));
   for (const char* device : {"gpu0", "nic0"}) machine.node(device).cpus = "0";
   cases.push_back(silent("topo.numa_unknown", "near a part of the CPUs", machine));
   cases.push_back(silent("topo.numa_unknown", "one NUMA node", Machine("packages:1 gpu:1")));

@@ -15,6 +15,16 @@
 namespace weft::topology::audit {
 namespace {
 
+// What the port carries: InfiniBand up to QDR states its line rate, of which a fifth is coding (8b/10b). Where the link
+// layer is not known it is thought to be InfiniBand.
+double port_gbs(const Input& input, int nic) {
+  constexpr double kQdr = 5;
+  const double stated = *input.locality.node(nic).network_gbs;
+  const DeviceFacts* facts = device_facts(input, nic);
+  const bool ethernet = facts != nullptr && !facts->ports.empty() && facts->ports.front().link_layer == "Ethernet";
+  return stated > kQdr || ethernet ? stated : stated * 0.8;
+}
+
 // The link of the card: of all its functions on other buses, too.
 double card_link_gbs(const Input& input, int nic, double own) {
   const DeviceFacts* facts = device_facts(input, nic);
@@ -42,11 +52,12 @@ void check(const Rule& self, const Input& input, Report& report) {
       const std::optional<double> own = input.locality.pci_link_gbs(nic);
       if (!node.network_gbs || !own || !node.active.value_or(true)) continue;
       const double link = card_link_gbs(input, nic, *own);
-      if (*node.network_gbs > link * kSlack)
+      const double port = port_gbs(input, nic);
+      if (port > link * kSlack)
         report.add(self, input.locality.describe(nic),
                    fmt::format("its port does {:g} Gbit/s, {:.4g} GB/s, its PCIe link {:.4g} GB/s: traffic will queue "
                                "in the card",
-                               *node.network_gbs * 8, *node.network_gbs, link));
+                               port * 8, port, link));
     }
   }
 }

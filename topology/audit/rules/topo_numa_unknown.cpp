@@ -24,7 +24,11 @@ void check(const Rule& self, const Input& input, Report& report) {
     std::vector<int> devices = accelerators(input, host);
     const std::vector<int> nics = usable_nics(input, host);
     devices.insert(devices.end(), nics.begin(), nics.end());
-    std::erase_if(devices, [&](int device) { return !nowhere(input.graph, input.locality.node(device)); });
+    std::erase_if(devices, [&](int device) {
+      const DeviceFacts* facts = device_facts(input, device);
+      const bool told = facts != nullptr && facts->numa.value_or(-1) >= 0;
+      return told || !nowhere(input.graph, input.locality.node(device));
+    });
     if (!devices.empty())
       report.add(self, input.on(host, names_of(input.locality, devices, true)),
                  fmt::format("NUMA node -1 on a machine with {} NUMA nodes", numas));
@@ -38,9 +42,7 @@ const Rule topo_numa_unknown = {
     .id = "topo.numa_unknown",
     .severity = Severity::Warning,
     .summary = "a device's NUMA node is not known on a machine with several",
-    .silent =
-        "devices near a part of the CPUs; Ethernet NICs; virtual machines without accelerators; where "
-        "vm.topology_hidden tells",
+    .silent = "devices near a part of the CPUs, or whose numa_node is told; Ethernet NICs; machines with one NUMA node",
     .fix =
         "update the firmware (its ACPI tables lack _PXM), or give the virtual machine a PCIe topology; until then bind "
         "by hand",
