@@ -15,14 +15,14 @@
 namespace weft::topology::audit {
 namespace {
 
-// What the port carries: InfiniBand up to QDR states its line rate, of which a fifth is coding (8b/10b). Where the link
-// layer is not known it is thought to be InfiniBand.
+// What the port carries: InfiniBand up to QDR states its line rate (10, 20 or 40 Gbit/s), of which a fifth is coding
+// (8b/10b). Where the link layer is not known it is thought to be InfiniBand.
 double port_gbs(const Input& input, int nic) {
-  constexpr double kQdr = 5;
   const double stated = *input.locality.node(nic).network_gbs;
+  const bool line_rate = stated == 5 || stated == 2.5 || stated == 1.25;
   const DeviceFacts* facts = device_facts(input, nic);
   const bool ethernet = facts != nullptr && !facts->ports.empty() && facts->ports.front().link_layer == "Ethernet";
-  return stated > kQdr || ethernet ? stated : stated * 0.8;
+  return line_rate && !ethernet ? stated * 0.8 : stated;
 }
 
 // The link of the card: of all its functions on other buses, too.

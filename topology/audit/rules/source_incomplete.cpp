@@ -14,7 +14,7 @@ void check(const Rule& self, const Input& input, Report& report) {
 extern const Rule source_incomplete;
 const Rule source_incomplete = {
     .id = "source.incomplete",
-    .severity = Severity::Warning,
+    .severity = Severity::Info,
     .summary = "a text was cut, so something is missing",
     .silent = "sources that were read whole",
     .fix = "write the whole output into a file and give that: the findings know nothing of what is missing",
