@@ -109,7 +109,26 @@ TEST_F(TopoProbe, like_hosts_are_shown_once) {
   const Outcome outcome = run("--model 'dgx-h100 hosts:64'");
   EXPECT_THAT(outcome.out, HasSubstr("and 63 hosts like it"));
   EXPECT_THAT(outcome.out, HasSubstr("512 links of 50 GB/s"));
-  EXPECT_THAT(run("--model 'dgx-h100 hosts:64' --matrix").out, HasSubstr("no matrix"));
+  EXPECT_THAT(outcome.out, HasSubstr("many devices: --matrix shows how they reach each other"));
+}
+
+TEST_F(TopoProbe, matrices_are_written_for_up_to_1024_devices) {
+  const std::string matrix = run("--model 'dgx-h100 hosts:64' --matrix").out;
+  EXPECT_THAT(matrix, HasSubstr("NET 50"));
+  EXPECT_THAT(run("--model 'dgx-h100 hosts:65' --matrix").out, HasSubstr("no matrix: there are more than 1024"));
+  EXPECT_EQ(json::parse(run("--model 'dgx-h100 hosts:17' --json").out)["matrix"], nullptr);
+  EXPECT_EQ(json::parse(run("--model 'dgx-h100 hosts:17' --json --matrix").out)["matrix"]["gpu_gpu"].size(), 136u);
+}
+
+TEST_F(TopoProbe, matrices_say_which_links_bind) {
+  EXPECT_THAT(run("--model dgx-a100 --matrix").out,
+              HasSubstr("32 pairs by package0 - package1 (cpu_socket), 16 GB/s: gpu0 to nic4 and others"));
+  const json report = json::parse(run("--model dgx-a100 --json").out);
+  const json& link = report["graph"]["links"][report["matrix"]["gpu_nic_link"][0][7].get<std::size_t>()];
+  EXPECT_EQ(link["kind"], "cpu_socket");
+  EXPECT_EQ(report["matrix"]["gpu_nic_gbs"][0][7], 16);
+  EXPECT_GT(report["matrix"]["nic_nic_us"][0][1], 0);
+  EXPECT_EQ(report["matrix"]["gpu_gpu_link"][0][0], -1);
 }
 
 TEST_F(TopoProbe, reads_hwloc_xml_and_recorded_trees) {
@@ -143,7 +162,8 @@ TEST_F(TopoProbe, a_cut_import_is_one_line_with_file_and_line) {
 }
 
 TEST_F(TopoProbe, fail_on_decides_the_exit_status) {
-  const std::string far = "--model 'numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr'";  // two GPUs without a near NIC: a warning
+  const std::string far =
+      "--model 'numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr'";  // two GPUs without a near NIC: a warning
   EXPECT_EQ(run(far).exit_code, 0);
   EXPECT_THAT(run(far).out, HasSubstr("warning topo.gpu_without_near_nic: gpu0"));
   EXPECT_EQ(run(far + " --fail-on info").exit_code, 1);

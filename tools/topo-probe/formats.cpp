@@ -34,17 +34,17 @@ Result<std::string> write_line(Report& report, const Arguments& arguments) {
 }
 
 constexpr Format kFormats[] = {
-    {"text", "for people", write_text},
-    {"json", "for programs, and to be read back with --from",
+    {"text", "for people", kMaxMatrixRead, write_text},
+    {"json", "for programs, and to be read back with --from", kMaxMatrixUnasked,
      [](Report& report, const Arguments&) -> Result<std::string> { return report_json(report); }},
-    {"html", "one page with pictures, for people",
+    {"html", "one page with pictures, for people", kMaxMatrixRead,
      [](Report& report, const Arguments&) -> Result<std::string> { return report_html(report); }},
-    {"dot", "a picture by Graphviz",
+    {"dot", "a picture by Graphviz", 0,
      [](Report& report, const Arguments&) -> Result<std::string> { return topology::to_dot(report.graph); }},
-    {"nccl-xml", "for NCCL_TOPO_FILE",
+    {"nccl-xml", "for NCCL_TOPO_FILE", 0,
      [](Report& report, const Arguments& arguments) { return to_nccl_xml(report.survey, arguments.nccl_version); }},
-    {"line", "the most severe findings on one line, for a health check of Slurm or NHC", write_line},
-    {"prometheus", "for a textfile collector",
+    {"line", "the most severe findings on one line, for a health check of Slurm or NHC", 0, write_line},
+    {"prometheus", "for a textfile collector", 0,
      [](Report& report, const Arguments&) -> Result<std::string> { return report_prometheus(report); }},
 };
 

@@ -2,6 +2,7 @@
 // parts of the text form that can be asked for alone.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace weft::topo_probe {
 struct Format {
   std::string_view name;  // of --format
   std::string_view summary;
+  std::size_t most_devices;  // of which it holds matrices though nobody asked for them
   Result<std::string> (*write)(Report& report, const Arguments& arguments);
 };
 std::span<const Format> formats();

@@ -163,8 +163,13 @@ void write_matrices(JsonWriter& json, const std::optional<Matrices>& matrices) {
   write_rows(json, "gpu_gpu_pcie", matrices->gpu_gpu_pcie.classes);
   write_rows(json, "gpu_nic", matrices->gpu_nic.classes);
   write_rows(json, "nic_nic", matrices->nic_nic.classes);
-  write_rows(json, "gpu_gpu_gbs", matrices->gpu_gpu.bandwidth_gbs);
-  write_rows(json, "gpu_nic_gbs", matrices->gpu_nic.bandwidth_gbs);
+  for (const auto& [name, matrix] : {std::pair<std::string, const Matrix&>{"gpu_gpu", matrices->gpu_gpu},
+                                     {"gpu_nic", matrices->gpu_nic},
+                                     {"nic_nic", matrices->nic_nic}}) {
+    write_rows(json, name + "_gbs", matrix.bandwidth_gbs);
+    write_rows(json, name + "_us", matrix.latency_us);
+    write_rows(json, name + "_link", matrix.binding_link);
+  }
   json.end_object();
 }
 

@@ -85,14 +85,16 @@ Result<int> run(const Arguments& arguments) {
   const topology::Graph& graph = survey.graph;
   topology::Locality locality(graph);
   WEFT_TRY_ASSIGN(std::vector<topology::audit::Finding> findings, judge(arguments, survey));
-  Report report{survey, graph, locality, std::move(findings), make_matrices(graph), {}, {}};
+  Report report{survey, graph, locality, std::move(findings), {}, {}, {}};
+  const Format& format = format_named(arguments.format);
+  report.matrices = make_matrices(graph, arguments.matrix ? kMaxMatrixDevices : format.most_devices);
   report.unknown = find_unknown(report);
   report.with_bindings = !arguments.bindings.empty();
   report.with_environment = arguments.environment;
   if (arguments.rings) {
     WEFT_TRY_ASSIGN(report.rings, make_rings(graph, arguments.ranks));
   }
-  WEFT_TRY_ASSIGN(const std::string text, format_named(arguments.format).write(report, arguments));
+  WEFT_TRY_ASSIGN(const std::string text, format.write(report, arguments));
   WEFT_TRY(write(arguments, text));
   return reaches(report, least_of(arguments)) ? kFound : base::kFine;
 }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "report.hpp"
 #include "topology/path_finder.hpp"
@@ -31,32 +33,57 @@ std::string class_name(const Graph& graph, const Path& path) {
   return fmt::format("NV{}", first.count);
 }
 
-Matrix make_matrix(const Graph& graph, const std::vector<int>& rows, const std::vector<int>& columns) {
+// One search for each row, over all columns; `split` of them are for the first matrix, the rest for the second.
+std::pair<Matrix, Matrix> make_matrices_of(const Graph& graph, const std::vector<int>& rows,
+                                           const std::vector<int>& columns, std::size_t split) {
+  const auto middle = columns.begin() + static_cast<std::ptrdiff_t>(split);
+  std::pair<Matrix, Matrix> matrices{{rows, {columns.begin(), middle}, {}, {}, {}, {}},
+                                     {rows, {middle, columns.end()}, {}, {}, {}, {}}};
   PathFinder finder(graph);
-  Matrix matrix{rows, columns, {}, {}};
   for (int row : rows) {
-    std::vector<std::string> classes;
-    std::vector<double> bandwidth;
-    for (const Path& path : finder.best_paths(row, columns)) {
-      classes.push_back(class_name(graph, path));
-      bandwidth.push_back(path.bandwidth_gbs);
+    const std::vector<Path> paths = finder.best_paths(row, columns);
+    for (Matrix* matrix : {&matrices.first, &matrices.second}) {
+      matrix->classes.emplace_back();
+      matrix->bandwidth_gbs.emplace_back();
+      matrix->latency_us.emplace_back();
+      matrix->binding_link.emplace_back();
     }
-    matrix.classes.push_back(std::move(classes));
-    matrix.bandwidth_gbs.push_back(std::move(bandwidth));
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      Matrix& matrix = i < split ? matrices.first : matrices.second;
+      matrix.classes.back().push_back(class_name(graph, paths[i]));
+      matrix.bandwidth_gbs.back().push_back(paths[i].bandwidth_gbs);
+      matrix.latency_us.back().push_back(paths[i].latency_us);
+      matrix.binding_link.back().push_back(paths[i].binding_link);
+    }
   }
-  return matrix;
+  return matrices;
+}
+
+// Links of the graph without links between devices, by their place in the whole graph.
+void restore_links(Matrix& matrix, const std::vector<int>& place) {
+  for (std::vector<int>& row : matrix.binding_link)
+    for (int& link : row)
+      if (link >= 0) link = place[static_cast<std::size_t>(link)];
 }
 
 }  // namespace
 
-std::optional<Matrices> make_matrices(const Graph& graph) {
+std::optional<Matrices> make_matrices(const Graph& graph, std::size_t most) {
   const std::vector<int> gpus = graph.ids(NodeKind::Gpu);
   const std::vector<int> nics = graph.ids(NodeKind::Nic);
-  if (gpus.size() + nics.size() > kMaxMatrixDevices) return std::nullopt;
+  if (gpus.size() + nics.size() > most) return std::nullopt;
   Graph pcie_only = graph;
   std::erase_if(pcie_only.links, is_device_link);
-  return Matrices{make_matrix(graph, gpus, gpus), make_matrix(pcie_only, gpus, gpus),
-                  make_matrix(pcie_only, gpus, nics), make_matrix(graph, nics, nics)};
+  std::vector<int> place;
+  for (std::size_t i = 0; i < graph.links.size(); ++i)
+    if (!is_device_link(graph.links[i])) place.push_back(static_cast<int>(i));
+  std::vector<int> both = gpus;
+  both.insert(both.end(), nics.begin(), nics.end());
+  auto [gpu_gpu_pcie, gpu_nic] = make_matrices_of(pcie_only, gpus, both, gpus.size());
+  restore_links(gpu_gpu_pcie, place);
+  restore_links(gpu_nic, place);
+  return Matrices{make_matrices_of(graph, gpus, gpus, gpus.size()).first, std::move(gpu_gpu_pcie), std::move(gpu_nic),
+                  make_matrices_of(graph, nics, nics, nics.size()).first};
 }
 
 }  // namespace weft::topo_probe

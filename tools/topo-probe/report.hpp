@@ -18,12 +18,16 @@ struct Matrix {
   std::vector<int> columns;
   std::vector<std::vector<std::string>> classes;  // as nvidia-smi names them: X, NV18, PIX, ...
   std::vector<std::vector<double>> bandwidth_gbs;
+  std::vector<std::vector<double>> latency_us;
+  std::vector<std::vector<int>> binding_link;  // the narrowest one, in the graph's links; -1: none
 };
 
 inline constexpr std::string_view kUnknownClass = "?";
 
-// More devices than this make no readable matrix, and a cluster's would be quadratic.
-inline constexpr std::size_t kMaxMatrixDevices = 256;
+// GPUs and NICs: a matrix grows with their square. Unless it is asked for, it is written for few.
+inline constexpr std::size_t kMaxMatrixDevices = 1024;
+inline constexpr std::size_t kMaxMatrixUnasked = 256;
+inline constexpr std::size_t kMaxMatrixRead = 64;  // by people
 
 struct Matrices {
   Matrix gpu_gpu;
@@ -50,14 +54,15 @@ struct Report {
   const topology::Graph& graph;  // the survey's
   topology::Locality& locality;
   std::vector<topology::audit::Finding> findings;
-  std::optional<Matrices> matrices;  // nothing where there are too many devices
+  std::optional<Matrices> matrices;  // nothing where there are too many devices, or the format has none
   std::optional<Rings> rings;        // only if asked for
   std::vector<Unknown> unknown;
   bool with_bindings = false;  // in JSON, too
   bool with_environment = false;
 };
 
-std::optional<Matrices> make_matrices(const topology::Graph& graph);
+// Nothing if there are more than `most` GPUs and NICs.
+std::optional<Matrices> make_matrices(const topology::Graph& graph, std::size_t most);
 // `ranks` 0: one for each GPU, or for each core group where there are no GPUs.
 Result<Rings> make_rings(const topology::Graph& graph, int ranks);
 

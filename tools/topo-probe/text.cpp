@@ -13,6 +13,8 @@
 namespace weft::topo_probe {
 namespace {
 
+constexpr std::size_t kMaxBindingLinks = 12;
+
 using topology::Graph;
 using topology::Link;
 using topology::LinkKind;
@@ -61,37 +63,93 @@ std::string one_matrix(const Report& report, const Matrix& matrix, std::string_v
     const Node& node = report.locality.node(id);
     return report.locality.hosts() > 1 ? fmt::format("host{}/{}", node.host, node.name) : node.name;
   };
-  std::size_t width = 11;
+  std::size_t width = 16;
   for (int id : matrix.rows) width = std::max(width, name(id).size() + 1);
   for (int id : matrix.columns) width = std::max(width, name(id).size() + 1);
-  std::string text = fmt::format("\n{} (class and GB/s)\n{:<{}}", title, "", width);
+  std::string text = fmt::format("\n{} (class, GB/s and us)\n{:<{}}", title, "", width);
   for (int id : matrix.columns) text += fmt::format("{:<{}}", name(id), width);
   for (std::size_t r = 0; r < matrix.rows.size(); ++r) {
     text += fmt::format("\n{:<{}}", name(matrix.rows[r]), width);
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
       const std::string& word = matrix.classes[r][c];
-      text += fmt::format("{:<{}}",
-                          word == "X" || word == "NONE" || word == kUnknownClass
-                              ? word
-                              : fmt::format("{} {:.4g}", word, matrix.bandwidth_gbs[r][c]),
-                          width);
+      text +=
+          fmt::format("{:<{}}",
+                      word == "X" || word == "NONE" || word == kUnknownClass
+                          ? word
+                          : fmt::format("{} {:.4g} {:.3g}", word, matrix.bandwidth_gbs[r][c], matrix.latency_us[r][c]),
+                      width);
     }
   }
   return text + "\n";
+}
+
+struct Bound {
+  std::size_t pairs = 0;
+  std::string first;  // of these pairs
+};
+
+// Pairs by the link that is the narrowest between them; -1: a link of one of both, which no other device uses.
+std::map<int, Bound> bounds_of(const Report& report, const Matrix& matrix) {
+  std::map<int, Bound> bounds;
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+    for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
+      const bool seen = matrix.rows == matrix.columns && column < row;
+      const int id = matrix.binding_link[row][column];
+      if (id < 0 || seen || matrix.classes[row][column] == kUnknownClass) continue;
+      const Link& link = report.graph.links[static_cast<std::size_t>(id)];
+      const auto is_end = [&](int device) { return link.a == device || link.b == device; };
+      Bound& bound = bounds[is_end(matrix.rows[row]) || is_end(matrix.columns[column]) ? -1 : id];
+      if (++bound.pairs == 1)
+        bound.first = fmt::format("{} to {}", report.locality.describe(matrix.rows[row]),
+                                  report.locality.describe(matrix.columns[column]));
+    }
+  }
+  return bounds;
+}
+
+// Where it queues when all send at once: links that bind pairs of several devices.
+std::string binding_text(const Report& report, const Matrix& matrix, std::string_view title) {
+  const std::map<int, Bound> bounds = bounds_of(report, matrix);
+  std::vector<std::pair<int, Bound>> sorted(bounds.begin(), bounds.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.pairs > b.second.pairs; });
+  std::string text;
+  for (std::size_t i = 0; i < sorted.size() && i < kMaxBindingLinks; ++i) {
+    const auto& [id, bound] = sorted[i];
+    std::string words = "their own link";
+    if (id >= 0) {
+      const Link& link = report.graph.links[static_cast<std::size_t>(id)];
+      words = fmt::format("{} - {} ({}), {:.4g} GB/s", report.locality.describe(link.a),
+                          report.locality.describe(link.b), to_string(link.kind), link.bandwidth_gbs);
+    }
+    text += fmt::format("  {} by {}: {}{}\n", base::plural(bound.pairs, "pair"), words, bound.first,
+                        bound.pairs > 1 ? " and others" : "");
+  }
+  if (sorted.size() > kMaxBindingLinks)
+    text += fmt::format("  and by {} links more\n", sorted.size() - kMaxBindingLinks);
+  return text.empty() ? text : fmt::format("\n{}: bound\n{}", title, text);
 }
 
 }  // namespace
 
 std::string matrix_text(const Report& report) {
   if (!report.matrices) return fmt::format("\nno matrix: there are more than {} GPUs and NICs\n", kMaxMatrixDevices);
-  if (report.matrices->gpu_gpu.rows.empty()) return "\nno matrix: there are no GPUs\n";
-  return one_matrix(report, report.matrices->gpu_gpu, "GPU to GPU") +
-         one_matrix(report, report.matrices->gpu_nic, "GPU to NIC");
+  if (report.matrices->gpu_gpu.rows.empty() && report.matrices->nic_nic.rows.size() < 2)
+    return "\nno matrix: there are no GPUs\n";
+  const Matrices& matrices = *report.matrices;
+  return one_matrix(report, matrices.gpu_gpu, "GPU to GPU") + one_matrix(report, matrices.gpu_nic, "GPU to NIC") +
+         one_matrix(report, matrices.nic_nic, "NIC to NIC") + binding_text(report, matrices.gpu_gpu, "GPU to GPU") +
+         binding_text(report, matrices.gpu_nic, "GPU to NIC");
 }
 
 std::string report_text(Report& report) {
-  return summary_text(report.graph) + hosts_text(report) + network_text(report.graph) +
-         (report.matrices ? matrix_text(report) : "") + "\n" + findings_text(report);
+  std::string text = summary_text(report.graph) + hosts_text(report) + network_text(report.graph);
+  if (report.matrices)
+    text += one_matrix(report, report.matrices->gpu_gpu, "GPU to GPU") +
+            one_matrix(report, report.matrices->gpu_nic, "GPU to NIC");
+  else
+    text += "\nmany devices: --matrix shows how they reach each other\n";
+  return text + "\n" + findings_text(report);
 }
 
 }  // namespace weft::topo_probe
