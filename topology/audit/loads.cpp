@@ -15,6 +15,15 @@ bool knows_most(const Input& input, const Node& lower) {
   return input.survey.nccl_version || (lower.pci.max_gts && lower.pci.max_width);
 }
 
+// Broadcom's PEX switches show their levels as switches below each other; between them is no PCIe link (NCCL merges
+// them, too).
+bool is_inside_switch(const Input& input, const Node& lower) {
+  if (!lower.device.starts_with("1000:c0")) return false;
+  for (int above = lower.parent; above >= 0; above = input.locality.node(above).parent)
+    if (input.locality.node(above).device == lower.device) return true;
+  return false;
+}
+
 // A GPU to each of its nearest NICs, which share their rate evenly among the GPUs that have them as nearest.
 std::vector<Flow> flows_of(const Input& input, int host) {
   std::vector<Flow> flows;
@@ -61,7 +70,7 @@ std::vector<LinkLoad> pcie_loads(const Input& input, int host) {
       if (link.kind != LinkKind::Pci || link.source == "assumed" || is_own_link(link, flow)) continue;
       const int lower = input.locality.node(link.b).parent == link.a ? link.b : link.a;
       const Node& node = input.locality.node(lower);
-      if (is_emulated_bridge(node.device) || !knows_most(input, node)) continue;
+      if (is_emulated_bridge(node.device) || is_inside_switch(input, node) || !knows_most(input, node)) continue;
       LinkLoad& load = loads[hop.link];
       load.lower = lower;
       load.capacity_gbs = link.bandwidth_gbs;

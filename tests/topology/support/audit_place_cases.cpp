@@ -66,6 +66,11 @@ void add_loads(std::vector<Case>& cases) {
   cases.push_back(fires("topo.shared_uplink", "two 400 Gbit/s NICs behind one uplink", machine, "is asked for 100"));
   cases.push_back(silent("topo.shared_uplink", "traffic stays in the switch", Machine("packages:2 gpu:4 nic:4 ndr")));
   cases.push_back(silent("topo.shared_uplink", "a box of PCIe cards", Machine("pcie-8gpu")));
+  Machine levels = apart();
+  levels.move("switch0", "switch1");
+  cases.push_back(fires("topo.shared_uplink", "a switch below a switch", levels, "is asked for 100"));
+  for (const char* name : {"switch0", "switch1"}) levels.node(name).device = "1000:c010";
+  cases.push_back(silent("topo.shared_uplink", "two levels of one Broadcom switch", levels));
   machine.virtual_machine(true);
   cases.push_back(silent("topo.shared_uplink", "in a virtual machine", machine));
   Machine idle = apart();

@@ -39,8 +39,9 @@ const Rule topo_shared_uplink = {
     .severity = Severity::Warning,
     .summary = "GPUs and NICs compete for one PCIe uplink",
     .silent =
-        "traffic inside a switch; links whose rate is assumed or emulated; GPUs whose nearest NIC is across sockets; "
-        "virtual machines",
+        "traffic inside a switch, also between the levels of a Broadcom switch; links whose rate is assumed or "
+        "emulated, or of which only the present speed is told; GPUs whose nearest NIC is across sockets; virtual "
+        "machines",
     .fix = "move a NIC below the switch of the GPUs that use it, or spread the cards over other root ports",
     .reference = "PCI Express base specification, 1.2 (rates)",
     .check = check,
