@@ -103,13 +103,19 @@ std::vector<std::string> classes(const Graph& graph, bool with_device_links) {
   return words;
 }
 
+// By the ends' names; a link to a CPU hangs on its package to hwloc, on a NUMA node to NCCL.
 std::vector<std::string> device_links(const Graph& graph) {
+  const auto end = [&](int id) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(id)];
+    return node.kind == NodeKind::Package || node.kind == NodeKind::Numa ? "cpu" : node.name;
+  };
   std::vector<std::string> links;
-  for (const Link& link : graph.links)
-    if (link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi)
-      links.push_back(fmt::format("{} {} {} x{}", graph.nodes[static_cast<std::size_t>(std::min(link.a, link.b))].name,
-                                  graph.nodes[static_cast<std::size_t>(std::max(link.a, link.b))].name,
-                                  to_string(link.kind), link.count));
+  for (const Link& link : graph.links) {
+    if (link.kind != LinkKind::NvLink && link.kind != LinkKind::Xgmi) continue;
+    const std::string a = end(link.a);
+    const std::string b = end(link.b);
+    links.push_back(fmt::format("{} {} {} x{}", std::min(a, b), std::max(a, b), to_string(link.kind), link.count));
+  }
   std::sort(links.begin(), links.end());
   return links;
 }

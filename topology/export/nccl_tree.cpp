@@ -119,7 +119,7 @@ void NcclTree::find_homes() {
       homes_[home_of(node.id)].push_back(node.id);
 }
 
-// The NUMA node of what hangs there, or the machine. A device near several of one package is put on the first.
+// The NUMA node of what hangs there, or the machine. A device near several of them, but not all, is put on the first.
 int NcclTree::home_of(int top) const {
   if (const int numa = ancestor_of(graph_, top, NodeKind::Numa); numa >= 0) return numa;
   int device = top;
@@ -130,12 +130,8 @@ int NcclTree::home_of(int top) const {
   if (near.empty() && package >= 0)
     for (int numa : locality_.numas(0))
       if (ancestor_of(graph_, numa, NodeKind::Package) == package) near.push_back(numa);
-  const auto package_of = [&](int numa) { return ancestor_of(graph_, numa, NodeKind::Package); };
-  const bool together =
-      near.size() == 1 ||
-      (!near.empty() && package_of(near.front()) >= 0 &&
-       std::all_of(near.begin(), near.end(), [&](int numa) { return package_of(numa) == package_of(near.front()); }));
-  return together ? near.front() : graph_.ids(NodeKind::Machine).front();
+  const bool some = package >= 0 || near.size() == 1 || near.size() < locality_.numas(0).size();
+  return !near.empty() && some ? near.front() : graph_.ids(NodeKind::Machine).front();
 }
 
 // NUMA nodes that are memory only mean nothing to NCCL; where a file of its own lists them, they stay.

@@ -12,7 +12,7 @@ namespace weft::topology {
 //
 // What is not known is left out: NCCL completes it from the machine on which it runs. What the format cannot say is
 // lost: packages, host bridges and ports (devices of one NUMA node are PHB to NCCL), measured rates. A device near
-// several NUMA nodes of one package is put on the first. NUMA nodes without CPUs and devices are left out, and NICs
+// several NUMA nodes, but not all, is put on the first. NUMA nodes without CPUs and devices are left out, and NICs
 // that no fabric library drives where the file would be longer than NCCL reads. Buses of models, which have none, are
 // numbered.
 //
