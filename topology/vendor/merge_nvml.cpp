@@ -1,4 +1,6 @@
 // NVML's answer: facts of GPUs, and the links between them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -66,7 +68,7 @@ class Merge {
   void run() {
     for (const NvmlGpu& gpu : answer_.gpus) {
       if (gpu.error)
-        survey_.remarks.push_back({RemarkKind::Unreadable, "NVML GPU " + std::to_string(gpu.index), *gpu.error});
+        survey_.remarks.push_back({RemarkKind::Unreadable, fmt::format("NVML GPU {}", gpu.index), *gpu.error});
       const auto found = gpu.bus_id ? by_bus_id_.find(*gpu.bus_id) : by_bus_id_.end();
       if (found == by_bus_id_.end()) continue;
       add_to_node(gpu, graph_.nodes[static_cast<std::size_t>(found->second)]);
@@ -80,7 +82,7 @@ class Merge {
   static void add_to_node(const NvmlGpu& gpu, Node& node) {
     // NVML knows the product, sysfs and hwloc at best the chip.
     if (gpu.name && !gpu.name->empty()) node.model = *gpu.name;
-    const std::string name = "nvml" + std::to_string(gpu.index);  // as hwloc calls it
+    const std::string name = fmt::format("nvml{}", gpu.index);  // as hwloc calls it
     if (std::find(node.names.begin(), node.names.end(), name) == node.names.end()) node.names.push_back(name);
     keep(node.pci.gts, gts(gpu.pcie_generation));
     keep(node.pci.width, positive(gpu.pcie_width));
@@ -93,7 +95,7 @@ class Merge {
     keep(facts.uuid, gpu.uuid);
     keep(facts.serial, gpu.serial);
     keep(facts.sm, gpu.sm);
-    if (gpu.power_state && *gpu.power_state <= 15) facts.power_state = "P" + std::to_string(*gpu.power_state);
+    if (gpu.power_state && *gpu.power_state <= 15) facts.power_state = fmt::format("P{}", *gpu.power_state);
     if (gpu.clock_mhz) facts.clock_mhz = *gpu.clock_mhz;
     if (gpu.max_clock_mhz) facts.max_clock_mhz = *gpu.max_clock_mhz;
     keep(facts.fabric_state, fabric_state(gpu.fabric_state));
@@ -158,7 +160,7 @@ class Merge {
     node.kind = NodeKind::NvSwitch;
     node.parent = graph_.ids(NodeKind::Machine).at(0);
     node.name = "nvswitch0";
-    for (int i = 1; graph_.find(node.name); ++i) node.name = "nvswitch" + std::to_string(i);
+    for (int i = 1; graph_.find(node.name); ++i) node.name = fmt::format("nvswitch{}", i);
     return nvswitch_ = graph_.add(std::move(node));
   }
 
