@@ -17,6 +17,8 @@
 namespace weft::topology {
 namespace {
 
+constexpr std::size_t kHeadBytes = 4096;
+
 struct Importer {
   std::string_view format;
   bool (*recognises)(std::string_view text);
@@ -26,6 +28,12 @@ struct Importer {
 bool starts_with_brace(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{';
+}
+
+// Weft's JSON of a cluster is long; what other programs write of one machine is not. (A pipe has no head.)
+std::size_t most_bytes(std::string_view head) {
+  const bool may_be_long = head.empty() || (starts_with_brace(head) && head.find("\"schema\"") != head.npos);
+  return may_be_long ? kMaxFileBytes : kMaxImportBytes;
 }
 
 Result<Survey> read_json(const std::string& path, std::string_view text) {
@@ -53,7 +61,7 @@ Result<Survey> load_survey(std::string_view path) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) return survey_tree(file);
   if (is_archive(read_head(file, kArchiveHeadBytes))) return survey_archive(file);
-  WEFT_TRY_ASSIGN(const std::string text, read_file(file, kMaxFileBytes));
+  WEFT_TRY_ASSIGN(const std::string text, read_file(file, most_bytes(read_head(file, kHeadBytes))));
   for (const Importer& importer : kImporters) {
     if (!importer.recognises(text)) continue;
     WEFT_TRY_ASSIGN(Survey survey, importer.read(file, text));

@@ -154,7 +154,7 @@ TEST(NcclXml, what_could_grow_or_hurt_is_refused) {
   for (int i = 0; i < 100'000; ++i) deep += "</pci>";
   EXPECT_THAT(refusal(deep + "</cpu></system>"), HasSubstr("topo.xml:2: elements are nested more than 64 deep"));
   EXPECT_THAT(refusal("<system version=\"1\"><cpu/></system>" + std::string(std::size_t{8} << 20, ' ')),
-              HasSubstr("more than 8388608 are not read"));
+              HasSubstr("is longer than 8388608 bytes"));
   EXPECT_THAT(refusal("<system version=\"1\">\n<!-- \xff -->\n</system>"), HasSubstr("topo.xml:2: is not UTF-8"));
   EXPECT_THAT(refusal(std::string_view("<system version=\"1\">\n\n\0</system>", 32)),
               HasSubstr("topo.xml:3: holds a zero byte"));

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
+#include "topology/device_kinds.hpp"
 #include "topology/import/import.hpp"
 #include "topology/import/source_text.hpp"
 #include "topology/import/xml_document.hpp"
@@ -288,6 +290,13 @@ Status HwlocXml::check() const {
       return import_error(path_, 0, fmt::format("has more than {} packages, NUMA nodes or caches", kMaxPlaces));
   if (tree_.all(ObjectKind::PciDevice).size() > static_cast<std::size_t>(kMaxImportDevices))
     return import_error(path_, 0, fmt::format("has more than {} PCI devices", kMaxImportDevices));
+  const std::vector<int>& devices = tree_.all(ObjectKind::PciDevice);
+  const auto gpus = std::count_if(devices.begin(), devices.end(), [&](int id) {
+    const PciFunction& pci = tree_.at(id).pci;
+    return pci_role(pci.pci_class, pci.id()) == PciRole::Gpu;
+  });
+  if (gpus > static_cast<std::ptrdiff_t>(kMaxImportGpus))
+    return import_error(path_, 0, fmt::format("has more than {} GPUs", kMaxImportGpus));
   return {};
 }
 

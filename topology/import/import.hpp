@@ -12,7 +12,8 @@
 namespace weft::topology {
 
 inline constexpr std::size_t kMaxImportBytes = std::size_t{8} << 20;
-inline constexpr int kMaxImportDevices = 4096;  // of one machine
+inline constexpr int kMaxImportDevices = 4096;  // on PCI, of one machine
+inline constexpr std::size_t kMaxImportGpus = 1024;
 
 // hwloc XML of generations 1, 2 and 3, whatever libhwloc is installed.
 bool is_hwloc_xml(std::string_view text);

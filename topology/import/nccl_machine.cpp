@@ -184,6 +184,7 @@ Status NcclMachine::read_pci(const pugi::xml_node& pci, int parent, int home) {
 int NcclMachine::add(Node node) { return builder_.pci_device(std::move(node), std::string(kSource)); }
 
 Status NcclMachine::add_gpu(const pugi::xml_node& pci, Node node, int home) {
+  if (gpus_.size() == kMaxImportGpus) return wrong(pci, fmt::format("has more than {} GPUs", kMaxImportGpus));
   node.kind = NodeKind::Gpu;
   node.name = names_.take(fmt::format("gpu{}", gpus_.size()));
   const std::string bus = node.bus_id;

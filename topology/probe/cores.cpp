@@ -9,7 +9,7 @@
 namespace weft::topology {
 namespace {
 
-constexpr int kMaxCoreGroups = 4096;
+constexpr int kMaxCoreGroups = 2048;  // several times those of the largest machines
 
 // The parts of `numa` that share a cache; `numa` itself if none is known.
 std::vector<IndexSet> groups_of(const ObjectTree& tree, const IndexSet& numa) {

@@ -73,7 +73,7 @@ bool IndexSet::intersects(const IndexSet& other) const {
   return false;
 }
 
-bool IndexSet::contains(const IndexSet& other) const {
+bool IndexSet::contains_words(const IndexSet& other) const {
   for (std::size_t i = other.first_word_; i < other.end(); ++i)
     if ((other.word(i) & ~word(i)) != 0) return false;
   return true;

@@ -25,7 +25,11 @@ class IndexSet {
   std::size_t count() const;
   int first() const;  // -1 for none
   bool intersects(const IndexSet& other) const;
-  bool contains(const IndexSet& other) const;
+  bool contains(const IndexSet& other) const {
+    // Nearly all sets of one core lie in one word.
+    if (other.words_.size() == 1) return (other.words_.front() & ~word(other.first_word_)) == 0;
+    return contains_words(other);
+  }
   IndexSet operator&(const IndexSet& other) const;
   std::string list() const;  // "0-15,128-143"; empty for none
 
@@ -36,6 +40,7 @@ class IndexSet {
   std::uint64_t word(std::size_t index) const {
     return index < first_word_ || index >= end() ? 0 : words_[index - first_word_];
   }
+  bool contains_words(const IndexSet& other) const;
   void trim();
 
   // Neither the first nor the last word is 0, so that equal sets are equal members.
