@@ -193,6 +193,7 @@ void write_findings(JsonWriter& json, const Report& report) {
     json.member("subject", finding.subject);
     json.member("evidence", finding.evidence);
     json.member("fix", finding.fix);
+    json.member("reference", finding.reference);
     json.end_object();
   }
   json.end_list();
