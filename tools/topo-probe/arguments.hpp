@@ -39,6 +39,8 @@ struct Arguments {
   bool audit = false;
   std::string bindings;  // their form; empty: not asked for
   bool environment = false;
+  bool measure = false;
+  std::optional<std::string> write_corrected;
   int ranks = 0;  // 0: one for each GPU or core group
   bool list_models = false;
 

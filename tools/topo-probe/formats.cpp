@@ -58,6 +58,8 @@ constexpr View kViews[] = {
      [](Report& report, const Arguments&) -> Result<std::string> {
        return topology::advice::environment_text(report.survey, report.locality);
      }},
+    {[](const Arguments& arguments) { return arguments.measure; },
+     [](Report& report, const Arguments&) -> Result<std::string> { return measured_text(report); }},
     {[](const Arguments& arguments) { return arguments.matrix; },
      [](Report& report, const Arguments&) -> Result<std::string> { return matrix_text(report); }},
     {[](const Arguments& arguments) { return arguments.rings; },

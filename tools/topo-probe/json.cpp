@@ -273,6 +273,7 @@ std::string report_json(Report& report) {
   write_unknown(json, report);
   if (report.rings) write_rings(json, report);
   write_advice(json, report);
+  write_measured(json, report);
   write_survey(json, report.survey);
   json.end_object();
   return std::move(json).text();

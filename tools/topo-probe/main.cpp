@@ -11,6 +11,7 @@
 #include "diff.hpp"
 #include "formats.hpp"
 #include "judgement.hpp"
+#include "measuring.hpp"
 #include "report.hpp"
 #include "run_cluster.hpp"
 #include "topology/fabric/fabric.hpp"
@@ -81,7 +82,9 @@ Result<int> run(const Arguments& arguments) {
     return base::kFine;
   }
   if (arguments.cluster) return cluster(arguments);
-  WEFT_TRY_ASSIGN(const topology::Survey survey, survey_of(arguments));
+  WEFT_TRY_ASSIGN(topology::Survey surveyed, survey_of(arguments));
+  WEFT_TRY(measure_if_asked(arguments, surveyed));
+  const topology::Survey& survey = surveyed;
   const topology::Graph& graph = survey.graph;
   topology::Locality locality(graph);
   WEFT_TRY_ASSIGN(std::vector<topology::audit::Finding> findings, judge(arguments, survey));

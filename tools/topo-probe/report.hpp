@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_writer.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/locality.hpp"
 #include "topology/survey.hpp"
@@ -87,6 +88,9 @@ std::string report_text(Report& report);
 std::string matrix_text(const Report& report);
 std::string rings_text(Report& report);
 std::string findings_text(const Report& report);
+// Each measurement beside the nominal rate of its path; empty if there are none.
+std::string measured_text(Report& report);
+void write_measured(base::JsonWriter& json, Report& report);
 std::string report_json(Report& report);
 std::string report_html(Report& report);
 std::string report_prometheus(const Report& report);
