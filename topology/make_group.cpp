@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "topology/host_signature.hpp"
 #include "topology/network.hpp"
 #include "topology/path_finder.hpp"
 #include "topology/rings.hpp"
@@ -137,11 +138,38 @@ std::vector<std::vector<int>> rings_over_hosts(std::vector<HostRings>& hosts) {
   return rings;
 }
 
+// Searches each kind of host once.
+class CycleFinder {
+ public:
+  CycleFinder(const Graph& graph, PathFinder& finder) : graph_(graph), finder_(finder), signatures_(graph) {}
+
+  std::vector<std::vector<int>> cycles(int host, const std::vector<int>& devices) {
+    const auto [known, fresh] = known_.try_emplace(signatures_.of(host, devices));
+    if (fresh) {
+      std::vector<std::vector<int>> found = host_cycles(graph_, finder_, devices);
+      for (std::vector<int>& cycle : found)
+        for (int& node : cycle) node = signatures_.position(node);
+      known->second = std::move(found);
+    }
+    std::vector<std::vector<int>> cycles = known->second;
+    for (std::vector<int>& cycle : cycles)
+      for (int& position : cycle) position = signatures_.node(host, position);
+    return cycles;
+  }
+
+ private:
+  const Graph& graph_;
+  PathFinder& finder_;
+  HostSignatures signatures_;
+  std::map<std::vector<std::int64_t>, std::vector<std::vector<int>>> known_;  // of positions
+};
+
 }  // namespace
 
 Group make_group(const Graph& graph, const std::vector<int>& placement) {
   WEFT_ASSERT(!placement.empty());
   PathFinder finder(graph);
+  CycleFinder cycle_finder(graph, finder);
   const std::vector<std::vector<int>> nics = network_nics(graph);
   std::vector<HostRings> hosts = split_by_host(graph, placement);
   Group group;
@@ -149,8 +177,8 @@ Group make_group(const Graph& graph, const std::vector<int>& placement) {
   for (HostRings& host : hosts) {
     std::vector<int> devices;
     for (const auto& [device, ranks] : host.ranks_on) devices.push_back(device);
-    host.cycles = host_cycles(graph, finder, devices);
     const int number = graph.nodes[static_cast<std::size_t>(devices.front())].host;
+    host.cycles = cycle_finder.cycles(number, devices);
     if (hosts.size() > 1)
       host.entries = entries_of(finder, nics[static_cast<std::size_t>(number)], host.cycles.front());
     group.hosts.push_back(host.ranks);

@@ -66,7 +66,9 @@ PathFinder::PathFinder(const Graph& graph) : graph_(graph) {
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
     const Link& link = graph.links[i];
     const Edge edge{static_cast<int>(i),         link.b, width_kbs(link.bandwidth_gbs),
-                    latency_ps(link.latency_us), true,   link.kind == LinkKind::Network};
+                    latency_ps(link.latency_us), true,   link.kind == LinkKind::Network,
+                    is_device_link(link.kind)};
+    has_device_links_ |= edge.device;
     edges_[static_cast<std::size_t>(fill[static_cast<std::size_t>(link.a)]++)] = edge;
     Edge back = edge;
     back.to = link.a;
@@ -175,7 +177,7 @@ void PathFinder::expand(int state, Goal goal, std::int64_t least_width) {
   const auto follow = [&](int first, int last) {
     for (int e = first; e < last; ++e) {
       const Edge& edge = edges_[static_cast<std::size_t>(e)];
-      if (edge.width < least_width) continue;
+      if (edge.width < least_width || (device_links_only_ && !edge.device)) continue;
       const int next = next_state(state, edge);
       if (next < 0) continue;
       offer(
@@ -299,23 +301,35 @@ PathClass PathFinder::classify(const Path& path) const {
 
 Path PathFinder::best_path(int from, int to) { return best_paths(from, {to}).front(); }
 
-std::vector<Path> PathFinder::best_paths(int from, const std::vector<int>& to) {
-  WEFT_ASSERT(from >= 0 && from < static_cast<int>(graph_.nodes.size()));
-  want(from, to);
+// Gives paths to those targets that have none yet and are reached.
+void PathFinder::find_paths(const std::vector<int>& to, std::vector<Path>& paths) {
   search(Goal::Widest, 0);
   std::map<std::int64_t, std::vector<std::size_t>> by_width;  // width -> positions in `to`
-  std::vector<Path> paths(to.size());
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    const Label* label = label_of(to[i]);
-    if (label == nullptr || to[i] == from)
-      paths[i] = path_to(to[i]);
-    else
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (const Label* label = label_of(to[i]); label != nullptr && paths[i].path_class == PathClass::None)
       by_width[label->width].push_back(i);
-  }
   for (const auto& [width, positions] : by_width) {
     search(Goal::Shortest, width);
     for (std::size_t i : positions) paths[i] = path_to(to[i]);
   }
+}
+
+std::vector<Path> PathFinder::best_paths(int from, const std::vector<int>& to) {
+  WEFT_ASSERT(from >= 0 && from < static_cast<int>(graph_.nodes.size()));
+  want(from, to);
+  std::vector<Path> paths(to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    paths[i].from = from;
+    paths[i].to = to[i];
+    if (to[i] == from) paths[i] = path_to(to[i]);
+  }
+  // What NVLink or the like joins, drivers send over it, though PCIe may be wider than one link of it.
+  if (has_device_links_ && graph_.nodes[static_cast<std::size_t>(from)].kind == NodeKind::Gpu) {
+    device_links_only_ = true;
+    find_paths(to, paths);
+    device_links_only_ = false;
+  }
+  find_paths(to, paths);
   return paths;
 }
 

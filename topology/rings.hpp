@@ -8,10 +8,9 @@
 
 namespace weft::topology {
 
-// Cyclic orders of `devices` (distinct nodes of one host, at least one), each maximising the narrowest path between
-// neighbours and, among such, following package, NUMA node and switch. One, or several that use no device-to-device
-// link twice in the same direction, where NVLink or the like joins the devices. The first device of each order is the
-// first of the containment order.
+// Cyclic orders of `devices` (distinct nodes of one host, at least one) that together move as much as the links between
+// them carry (ring_search.hpp), and among such follow package, NUMA node and switch. At least one; each starts with the
+// first device of the containment order.
 std::vector<std::vector<int>> host_cycles(const Graph& graph, PathFinder& finder, std::vector<int> devices);
 
 }  // namespace weft::topology

@@ -127,6 +127,14 @@ TEST(Paths, a_short_path_is_not_hidden_by_a_wide_detour_before_the_narrow_link) 
   EXPECT_DOUBLE_EQ(path.latency_us, 2);
 }
 
+TEST(Paths, gpus_that_a_link_joins_use_it_though_pcie_is_wider) {
+  Graph graph = machine_of("gpu:3 gpus_per_switch:4 pcie:5");
+  graph.connect(*graph.find("gpu0"), *graph.find("gpu1"), LinkKind::Xgmi, 50, 0.5, "spec");
+  EXPECT_EQ(path_of(graph, "gpu0", "gpu1").path_class, PathClass::Nvl);
+  EXPECT_DOUBLE_EQ(path_of(graph, "gpu0", "gpu1").bandwidth_gbs, 50);
+  EXPECT_EQ(path_of(graph, "gpu0", "gpu2").path_class, PathClass::Pix);
+}
+
 TEST(Paths, no_path_goes_through_a_gpu_or_a_nic) {
   Sketch s;
   const int bridge = s.add(NodeKind::PciBridge, "pci", s.machine);

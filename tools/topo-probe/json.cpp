@@ -6,6 +6,7 @@
 #include "report.hpp"
 #include "topology/advice/binding_text.hpp"
 #include "topology/advice/environment.hpp"
+#include "topology/ring_rates.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -211,7 +212,7 @@ void write_unknown(JsonWriter& json, const Report& report) {
   json.end_list();
 }
 
-void write_rings(JsonWriter& json, const Report& report) {
+void write_rings(JsonWriter& json, Report& report) {
   const Rings& rings = *report.rings;
   json.begin_object("rings", Layout::Lines);
   json.begin_list("ranks", Layout::Lines);
@@ -225,6 +226,12 @@ void write_rings(JsonWriter& json, const Report& report) {
   }
   json.end_list();
   write_rows(json, "rings", rings.group.rings);
+  const std::vector<topology::RingRate> rates =
+      ring_rates(report.graph, report.locality.finder(), rings.placement, rings.group.rings);
+  json.begin_list("ring_gbs");
+  for (const topology::RingRate& rate : rates) json.value(rate.shared.gbs);
+  json.end_list();
+  json.member("total_gbs", total_gbs(rates));
   json.begin_list("trees", Layout::Lines);
   for (const Tree& tree : rings.group.trees) {
     json.begin_object();

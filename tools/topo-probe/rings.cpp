@@ -5,6 +5,7 @@
 
 #include "base/plural.hpp"
 #include "report.hpp"
+#include "topology/ring_rates.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -26,16 +27,21 @@ std::string ring_text(const std::vector<int>& ring) {
   return text;
 }
 
-// The narrowest path between neighbours of a ring.
-topology::Path bottleneck(Report& report, const std::vector<int>& ring) {
-  topology::Path narrowest;
-  for (std::size_t i = 0; i < ring.size(); ++i) {
-    const int from = report.rings->placement[static_cast<std::size_t>(ring[i])];
-    const int to = report.rings->placement[static_cast<std::size_t>(ring[(i + 1) % ring.size()])];
-    topology::Path path = report.locality.finder().best_path(from, to);
-    if (i == 0 || path.bandwidth_gbs < narrowest.bandwidth_gbs) narrowest = std::move(path);
-  }
-  return narrowest;
+// "gpu0 to nvswitch0, shared by 8"
+std::string shared_words(const Report& report, const topology::RingRate& rate) {
+  const topology::Hop& hop = rate.shared.hop;
+  if (hop.link < 0) return {};
+  const topology::Link& link = report.graph.links[static_cast<std::size_t>(hop.link)];
+  return fmt::format(" ({} to {}, shared by {})", report.locality.node(hop.forward ? link.a : link.b).name,
+                     report.locality.node(hop.forward ? link.b : link.a).name, rate.shared.paths);
+}
+
+std::string rate_text(const Report& report, const topology::RingRate& rate) {
+  std::string text = fmt::format("  narrowest step: {}, {:.4g} GB/s", to_string(rate.narrowest.path_class),
+                                 rate.narrowest.bandwidth_gbs);
+  if (rate.shared.paths > 1)
+    text += fmt::format("; {:.4g} while all rings run{}", rate.shared.gbs, shared_words(report, rate));
+  return text + "\n";
 }
 
 std::string tree_text(const Tree& tree) {
@@ -67,13 +73,13 @@ std::string rings_text(Report& report) {
       fmt::format("{} on {}\n", base::plural(group.size, "rank"), base::plural(group.hosts.size(), "host"));
   for (int rank = 0; rank < group.size && rank < static_cast<int>(kMaxRanksShown); ++rank)
     text += fmt::format("  rank {:<4} {}\n", rank, name_of(report, rank));
+  const std::vector<topology::RingRate> rates =
+      ring_rates(report.graph, report.locality.finder(), report.rings->placement, group.rings);
   for (std::size_t i = 0; i < group.rings.size(); ++i) {
-    const topology::Path narrowest = bottleneck(report, group.rings[i]);
     text += fmt::format("ring {}: {}\n", i, ring_text(group.rings[i]));
-    if (group.size > 1)
-      text +=
-          fmt::format("  narrowest step: {}, {:.4g} GB/s\n", to_string(narrowest.path_class), narrowest.bandwidth_gbs);
+    if (group.size > 1) text += rate_text(report, rates[i]);
   }
+  if (group.size > 1) text += fmt::format("rings together: {:.4g} GB/s\n", total_gbs(rates));
   for (std::size_t i = 0; i < group.trees.size(); ++i)
     text += fmt::format("tree {}: root {}  {}\n", i, group.trees[i].root, tree_text(group.trees[i]));
   return text;
