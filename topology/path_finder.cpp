@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <map>
@@ -66,9 +67,7 @@ PathFinder::PathFinder(const Graph& graph) : graph_(graph) {
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
     const Link& link = graph.links[i];
     const Edge edge{static_cast<int>(i),         link.b, width_kbs(link.bandwidth_gbs),
-                    latency_ps(link.latency_us), true,   link.kind == LinkKind::Network,
-                    is_device_link(link.kind)};
-    has_device_links_ |= edge.device;
+                    latency_ps(link.latency_us), true,   link.kind == LinkKind::Network};
     edges_[static_cast<std::size_t>(fill[static_cast<std::size_t>(link.a)]++)] = edge;
     Edge back = edge;
     back.to = link.a;
@@ -172,12 +171,14 @@ void PathFinder::search(Goal goal, std::int64_t least_width) {
   }
 }
 
+// A negative width stands for NVLink, XGMI and C2C alone.
 void PathFinder::expand(int state, Goal goal, std::int64_t least_width) {
   const Label here = labels_[static_cast<std::size_t>(state)];
   const auto follow = [&](int first, int last) {
     for (int e = first; e < last; ++e) {
       const Edge& edge = edges_[static_cast<std::size_t>(e)];
-      if (edge.width < least_width || (device_links_only_ && !edge.device)) continue;
+      if (edge.width < std::abs(least_width)) continue;
+      if (least_width < 0 && !is_device_link(graph_.links[static_cast<std::size_t>(edge.link)].kind)) continue;
       const int next = next_state(state, edge);
       if (next < 0) continue;
       offer(
@@ -301,19 +302,6 @@ PathClass PathFinder::classify(const Path& path) const {
 
 Path PathFinder::best_path(int from, int to) { return best_paths(from, {to}).front(); }
 
-// Gives paths to those targets that have none yet and are reached.
-void PathFinder::find_paths(const std::vector<int>& to, std::vector<Path>& paths) {
-  search(Goal::Widest, 0);
-  std::map<std::int64_t, std::vector<std::size_t>> by_width;  // width -> positions in `to`
-  for (std::size_t i = 0; i < to.size(); ++i)
-    if (const Label* label = label_of(to[i]); label != nullptr && paths[i].path_class == PathClass::None)
-      by_width[label->width].push_back(i);
-  for (const auto& [width, positions] : by_width) {
-    search(Goal::Shortest, width);
-    for (std::size_t i : positions) paths[i] = path_to(to[i]);
-  }
-}
-
 std::vector<Path> PathFinder::best_paths(int from, const std::vector<int>& to) {
   WEFT_ASSERT(from >= 0 && from < static_cast<int>(graph_.nodes.size()));
   want(from, to);
@@ -323,13 +311,21 @@ std::vector<Path> PathFinder::best_paths(int from, const std::vector<int>& to) {
     paths[i].to = to[i];
     if (to[i] == from) paths[i] = path_to(to[i]);
   }
+  const auto find_paths = [&](bool device_links_only) {
+    const int sign = device_links_only ? -1 : 1;
+    search(Goal::Widest, sign);
+    std::map<std::int64_t, std::vector<std::size_t>> by_width;  // width -> positions in `to`
+    for (std::size_t i = 0; i < to.size(); ++i)
+      if (const Label* label = label_of(to[i]); label != nullptr && paths[i].path_class == PathClass::None)
+        by_width[label->width].push_back(i);
+    for (const auto& [width, positions] : by_width) {
+      search(Goal::Shortest, sign * width);
+      for (std::size_t i : positions) paths[i] = path_to(to[i]);
+    }
+  };
   // What NVLink or the like joins, drivers send over it, though PCIe may be wider than one link of it.
-  if (has_device_links_ && graph_.nodes[static_cast<std::size_t>(from)].kind == NodeKind::Gpu) {
-    device_links_only_ = true;
-    find_paths(to, paths);
-    device_links_only_ = false;
-  }
-  find_paths(to, paths);
+  if (graph_.nodes[static_cast<std::size_t>(from)].kind == NodeKind::Gpu) find_paths(true);
+  find_paths(false);
   return paths;
 }
 

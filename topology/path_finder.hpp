@@ -39,7 +39,6 @@ class PathFinder {
     std::int64_t latency;
     bool forward;
     bool network;
-    bool device;  // NVLink, XGMI or C2C
   };
   // What a search knows of a state (node * kPhases + phase). Labels of earlier searches are told by their round.
   struct Label {
@@ -61,7 +60,6 @@ class PathFinder {
 
   void want(int from, const std::vector<int>& to);
   void search(Goal goal, std::int64_t least_width);
-  void find_paths(const std::vector<int>& to, std::vector<Path>& paths);
   void expand(int state, Goal goal, std::int64_t least_width);
   int host_of(int node) const { return graph_.nodes[static_cast<std::size_t>(node)].host; }
   void offer(int state, const Label& label, Goal goal);
@@ -86,8 +84,6 @@ class PathFinder {
   std::vector<std::vector<int>> leaves_of_host_;  // by host: the switches that it is joined to
   std::vector<std::uint32_t> wanted_host_;        // by host: the call in which it holds a target
   std::vector<int> wanted_hosts_;                 // those of this call, in the order of the targets
-  bool device_links_only_ = false;                // of the present search
-  bool has_device_links_ = false;
   std::uint32_t round_ = 0;
   std::uint32_t call_ = 0;
   bool leaves_host_ = false;  // some target is not on the host of from_
