@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/topology/support/fuzz_runs.hpp"
 #include "tests/topology/support/tar_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes);
@@ -87,7 +88,8 @@ TEST(ArchiveFuzz, mutations_keep_all_promises) {
   std::fflush(stdout);
   std::mt19937 random(seed);
   const std::vector<std::string> texts = seeds();
-  for (int i = 0; i < kMutations; ++i)
+  const long runs = test::fuzz_runs(kMutations);
+  for (long i = 0; i < runs; ++i)
     feed(with_checksums(mutate(texts[static_cast<std::size_t>(i) % texts.size()], random)));
 }
 

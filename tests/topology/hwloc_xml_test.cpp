@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -109,6 +110,31 @@ TEST(HwlocXml, a_truncated_file_is_corrupt) {
     const Result<Graph> graph = from_hwloc_xml(tree.root() + "/cut.xml");
     ASSERT_FALSE(graph) << cut;
     EXPECT_EQ(graph.error().code(), Code::Corrupt);
+  }
+}
+
+// What lstopo writes of this machine, and what is detected: the same wherever both say something.
+TEST(HwlocXml, what_lstopo_exports_equals_live_detection) {
+  const test::RecordedTree folder;
+  const std::string file = folder.root() + "/here.xml";
+  const std::string command = "lstopo-no-graphics --of xml --force " + file + " >/dev/null 2>&1";
+  if (std::system(command.c_str()) != 0) GTEST_SKIP() << "there is no lstopo-no-graphics (package hwloc-nox)";
+  const Result<Graph> exported = load(file);
+  ASSERT_TRUE(exported) << exported.status().to_string();
+  const Result<Graph> live = probe();
+  ASSERT_TRUE(live) << live.status().to_string();
+  EXPECT_EQ(exported->name, live->name);
+  ASSERT_EQ(exported->nodes.size(), live->nodes.size());
+  for (std::size_t i = 0; i < live->nodes.size(); ++i) {
+    Node wanted = live->nodes[i];
+    const Node& found = exported->nodes[i];
+    SCOPED_TRACE(wanted.name);
+    // The XML does not tell these: sysfs does.
+    wanted.pci = {};
+    if (!found.active) wanted.active.reset();
+    if (found.network_gbs != wanted.network_gbs) wanted.network_gbs = found.network_gbs;
+    if (found.model.empty() || wanted.model.empty()) wanted.model = found.model;
+    EXPECT_EQ(found, wanted);
   }
 }
 

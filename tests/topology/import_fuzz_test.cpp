@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/topology/support/fuzz_runs.hpp"
 #include "topology/import/import.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes);
@@ -92,14 +93,15 @@ TEST(ImportFuzz, mutations_keep_all_promises) {
   std::fflush(stdout);
   std::mt19937 random(seed);
   const std::vector<std::string> texts = seeds();
-  int accepted = 0;
-  for (int i = 0; i < kMutations; ++i) {
+  const long runs = test::fuzz_runs(kMutations);
+  long accepted = 0;
+  for (long i = 0; i < runs; ++i) {
     const std::string text = mutate(texts[static_cast<std::size_t>(i) % texts.size()], random);
     feed(text);
     accepted += is_accepted(text) ? 1 : 0;
   }
   // Some mutations must get past the parsers, or this tests only the parsers.
-  EXPECT_GT(accepted, kMutations / 100);
+  EXPECT_GT(accepted, runs / 100);
 }
 
 TEST(ImportFuzz, cuts_of_a_text_keep_all_promises) {
