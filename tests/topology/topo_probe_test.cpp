@@ -201,7 +201,7 @@ TEST_F(TopoProbe, input_that_is_no_file_or_too_long_is_refused) {
   expect_one_line(run("--from /dev/zero"), "it is a device; give the name of a file");
   scratch_.write("/long.json", "{");
   std::filesystem::resize_file(path("long.json"), (std::uintmax_t{256} << 20) + 1);  // a hole: takes no room
-  expect_one_line(run("--from " + path("long.json")), "is longer than 268435456 bytes");
+  expect_one_line(run("--from " + path("long.json")), "is longer than 8388608 bytes");
 }
 
 TEST_F(TopoProbe, an_empty_value_is_not_taken_for_none) {

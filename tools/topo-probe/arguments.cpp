@@ -30,7 +30,7 @@ void describe_source(CLI::App& app, Arguments& arguments) {
   auto* from =
       app.add_option("--from", arguments.from,
                      "a topology file: hwloc XML, NCCL or RCCL topology XML, the text of nvidia-smi topo -m or "
-                     "rocm-smi --showtopo, or JSON that this program wrote");
+                     "rocm-smi --showtopo, JSON that this program wrote, or a recorded tree, as folder or archive");
   auto* root = app.add_option("--root", arguments.root, "a recorded tree that holds sys/ and proc/");
   model->excludes(from)->excludes(root);
   from->excludes(root);
