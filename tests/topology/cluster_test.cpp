@@ -223,6 +223,20 @@ TEST(ClusterRanks, only_one_rank_of_a_host_surveys_and_rank_0_tells) {
   EXPECT_EQ(answered.output, "");
 }
 
+TEST(ClusterRanks, streams_between_hosts_are_measured_both_ways) {
+  const int port = weft::test::free_port();
+  weft::test::Environment there = rank_of(1, 2, port, "40");
+  there["WEFT_HOST_ID"] = "other";
+  weft::test::Process other =
+      weft::test::Process::start({weft::test::program("topo-probe"), "--cluster", "--measure"}, there);
+  const weft::test::Outcome told =
+      weft::test::run({weft::test::program("topo-probe"), "--cluster", "--measure"}, rank_of(0, 2, port, "40"));
+  EXPECT_TRUE(told.succeeded()) << told.output;
+  EXPECT_THAT(told.output, testing::ContainsRegex("tcp: .* to .* \\(rank 1\\): [0-9.]+ GB/s"));
+  EXPECT_THAT(told.output, testing::ContainsRegex("tcp: .* \\(rank 1\\) to .*: [0-9.]+ GB/s"));
+  EXPECT_TRUE(other.wait(std::chrono::seconds(40)).succeeded());
+}
+
 TEST(ClusterRanks, a_rank_that_does_not_come_is_named_after_the_deadline) {
   const weft::test::Outcome told =
       weft::test::run({weft::test::program("topo-probe"), "--cluster"}, rank_of(0, 2, weft::test::free_port(), "1"));

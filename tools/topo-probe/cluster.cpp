@@ -19,7 +19,8 @@ Result<std::optional<std::vector<ClusterNode>>> nodes_of(const Arguments& argume
     return std::optional(std::move(nodes));
   }
   WEFT_TRY_ASSIGN(const Options options, Options::from_environment());
-  return gather_nodes(options, options.timeout_ms == kDefaultTimeoutMs ? kTimeoutMs : options.timeout_ms);
+  return gather_nodes(options, options.timeout_ms == kDefaultTimeoutMs ? kTimeoutMs : options.timeout_ms,
+                      arguments.measure);
 }
 
 Result<std::string> text_of(const Arguments& arguments, const topology::cluster::ClusterReport& report) {

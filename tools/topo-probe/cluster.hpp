@@ -15,7 +15,9 @@ namespace weft::topo_probe {
 Result<std::vector<topology::cluster::ClusterNode>> nodes_of_folder(const std::string& folder);
 
 // The ranks of a job that a launcher started survey their hosts, one rank each, and rank 0 gathers. On other ranks
-// nothing is returned. A rank that dies or does not answer by the deadline is a node that tells so.
-Result<std::optional<std::vector<topology::cluster::ClusterNode>>> gather_nodes(const Options& options, int timeout_ms);
+// nothing is returned. A rank that dies or does not answer by the deadline is a node that tells so. With
+// `measure` every host is measured, and then streams from each host to the next.
+Result<std::optional<std::vector<topology::cluster::ClusterNode>>> gather_nodes(const Options& options, int timeout_ms,
+                                                                                bool measure);
 
 }  // namespace weft::topo_probe

@@ -190,6 +190,19 @@ SharedFinding silent_node(const ClusterNode& node, std::size_t position) {
   return silent;
 }
 
+// From machine to machine of the merged graph.
+void add_streams(ClusterReport& report, const std::vector<std::size_t>& position) {
+  const std::vector<int> machines = report.merged.graph.ids(NodeKind::Machine);
+  std::map<std::string_view, int> machine_of;
+  for (std::size_t host = 0; host < position.size(); ++host)
+    machine_of[report.nodes[position[host]].name] = machines[host];
+  for (std::size_t host = 0; host < position.size(); ++host)
+    for (const StreamRate& stream : report.nodes[position[host]].streams)
+      if (const auto to = machine_of.find(stream.to); to != machine_of.end())
+        report.merged.measurements.push_back(
+            {machines[host], to->second, "tcp", stream.at_once, stream.gbs, std::nullopt});
+}
+
 Result<std::vector<std::size_t>> merge_surveys(ClusterReport& report) {
   std::vector<std::size_t> position;
   std::size_t nodes = 0;
@@ -206,6 +219,7 @@ Result<std::vector<std::size_t>> merge_surveys(ClusterReport& report) {
   for (Node& node : report.merged.graph.nodes)
     if (node.kind == NodeKind::Machine) node.name = report.nodes[position[static_cast<std::size_t>(node.host)]].name;
   join_hosts(report.merged.graph);
+  add_streams(report, position);
   report.merged.graph.name = fmt::format("cluster of {}", position.size());
   report.merged.source = "cluster";
   return position;

@@ -11,10 +11,18 @@
 
 namespace weft::topology::cluster {
 
+// A stream of bytes to another node, measured.
+struct StreamRate {
+  std::string to;        // name of the other node
+  bool at_once = false;  // while all others ran
+  double gbs = 0;
+};
+
 // One node: what was found there, or why there is nothing.
 struct ClusterNode {
   std::string name;
   std::optional<Survey> survey;
+  std::vector<StreamRate> streams;
   std::string failure;  // without a survey: "rank 3 died", "cannot be read: ..."
 };
 

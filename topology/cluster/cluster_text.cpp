@@ -60,6 +60,15 @@ std::string group_text(const ClusterReport& report, const Group& group, bool usu
   return text;
 }
 
+std::string streams_text(const ClusterReport& report) {
+  std::string text;
+  for (const ClusterNode& node : report.nodes)
+    for (const StreamRate& stream : node.streams)
+      text += fmt::format("tcp: {} to {}: {:.4g} GB/s{}\n", node.name, stream.to, stream.gbs,
+                          stream.at_once ? " while all others ran" : "");
+  return text;
+}
+
 std::string finding_text(const ClusterReport& report, const SharedFinding& shared) {
   const audit::Finding& finding = shared.finding;
   std::string where;
@@ -139,6 +148,7 @@ std::string cluster_text(const ClusterReport& report) {
   for (std::size_t i = 0; i < report.groups.size(); ++i) text += group_text(report, report.groups[i], i == 0);
   for (std::size_t position : report.silent)
     text += fmt::format("silent: {}: {}\n", report.nodes[position].name, report.nodes[position].failure);
+  text += streams_text(report);
   if (report.findings.empty()) return text + fmt::format("\nno findings ({} rules)\n", audit::rules().size());
   text += "\nfindings\n";
   for (const SharedFinding& shared : report.findings) text += finding_text(report, shared);
