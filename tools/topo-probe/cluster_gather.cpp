@@ -90,7 +90,7 @@ std::string survey_message(bool measure) {
   json.begin_object();
   write_survey(json, *survey);
   json.end_object();
-  return "survey " + std::move(json).text();
+  return fmt::format("survey {}", std::move(json).text());
 }
 
 class Gatherer {

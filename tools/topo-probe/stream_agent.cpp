@@ -31,7 +31,7 @@ void StreamAgent::listen() {
     const Result<double> gbs = receiver_->receive(deadline_.at_most_ms(kStreamMs));
     reply_(gbs ? fmt::format("tcp rate {}", *gbs) : fmt::format("tcp failed {}", gbs.error().message()));
   });
-  reply_("tcp at " + to_text(receiver_->point()));
+  reply_(fmt::format("tcp at {}", to_text(receiver_->point())));
 }
 
 void StreamAgent::send(std::string_view point) {

@@ -123,7 +123,8 @@ std::string grouped(const Survey& survey, const std::vector<HostBindings>& hosts
     text += comment;
     text += host_name(survey, locality, host->host);
     if (count > 1) text += fmt::format(" and {} like it", base::plural(count - 1, "host"));
-    text += "\n" + text_of(*host, locality);
+    text += "\n";
+    text += text_of(*host, locality);
   }
   return text;
 }
