@@ -63,21 +63,19 @@ void read_port_info(std::string_view name, const std::string& value, DeviceFacts
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error != std::errc() || number < 1 || number > 255) return;
   const std::string_view what = name.substr(static_cast<std::size_t>(end - name.data()));
-  auto port = std::find_if(device.ports.begin(), device.ports.end(), [&](const auto& p) { return p.number == number; });
-  if (port == device.ports.end()) {
-    if (device.ports.size() == kMaxPorts) return;
-    port = device.ports.insert(port, PortFacts());
-    port->number = number;
-  }
+  const auto found =
+      std::find_if(device.ports.begin(), device.ports.end(), [&](const auto& p) { return p.number == number; });
+  if (found == device.ports.end() && device.ports.size() == kMaxPorts) return;
+  PortFacts& port = found != device.ports.end() ? *found : device.ports.emplace_back();
+  port.number = number;
   if (what == "State") {
     const std::optional<std::size_t> state = parse_whole<std::size_t>(value);
-    if (state && *state < std::size(kPortStates)) port->state = kPortStates[*state];
+    if (state && *state < std::size(kPortStates)) port.state = kPortStates[*state];
   } else if (what == "LID") {
     const std::optional<unsigned long long> lid = parse_hex(value);
-    if (lid && *lid <= 0xffff) port->lid = static_cast<int>(*lid);
+    if (lid && *lid <= 0xffff) port.lid = static_cast<int>(*lid);
   } else if (what.starts_with("GID")) {
-    if (const std::optional<int> index = parse_whole<int>(what.substr(3)))
-      port->gids.push_back({*index, value, {}, {}});
+    if (const std::optional<int> index = parse_whole<int>(what.substr(3))) port.gids.push_back({*index, value, {}, {}});
   }
 }
 
