@@ -230,9 +230,11 @@ TEST_F(WeftSchedule, InputThatIsNoFileOrTooLongIsRefused) {
   expect_refused("verify --from /dev/zero", "it is a device; give the name of a file");
   std::ofstream(file("long.json")) << "{";
   std::filesystem::resize_file(file("long.json"), (std::uintmax_t{256} << 20) + 1);  // a hole: takes no room
-  for (const char* arguments : {"verify --from ", "explain all_reduce --ranks 4 --bytes 1M --model dgx-h100 --table ",
-                                "simulate all_reduce/ring --ranks 4 --bytes 1M --topology "})
+  for (const char* arguments : {"verify --from ", "explain all_reduce --ranks 4 --bytes 1M --model dgx-h100 --table "})
     expect_refused(arguments + file("long.json"), "is longer than 268435456 bytes");
+  // A topology that is not Weft's own may be 8 MiB long.
+  expect_refused("simulate all_reduce/ring --ranks 4 --bytes 1M --topology " + file("long.json"),
+                 "is longer than 8388608 bytes");
   const std::string endless = "sh -c 'yes | head -c 268435457' | " + program_ + " verify --from /dev/stdin 2>&1";
   const Outcome outcome = run_shell(endless);
   EXPECT_EQ(outcome.code, 2);

@@ -200,7 +200,7 @@ TEST(NvidiaSmi, what_no_terminal_printed_is_refused_with_one_line) {
   const std::string text = printed();
   EXPECT_THAT(refusal(text + "\xff\n"), HasSubstr("topo.txt:6: is not UTF-8"));
   EXPECT_THAT(refusal(text + std::string(1, '\0')), HasSubstr("topo.txt:6: holds a zero byte"));
-  EXPECT_THAT(refusal(text + std::string(std::size_t{8} << 20, '\n')), HasSubstr("more than 8388608 are not read"));
+  EXPECT_THAT(refusal(text + std::string(std::size_t{8} << 20, '\n')), HasSubstr("is longer than 8388608 bytes"));
   EXPECT_THAT(refusal(text + std::string(100'000, '\n')), HasSubstr("has more than 65536 lines"));
   EXPECT_THAT(refusal(text + std::string(100'000, 'x')), HasSubstr("topo.txt:6: a line of 100000 bytes"));
   std::string wide = "GPU0";

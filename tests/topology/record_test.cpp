@@ -41,7 +41,7 @@ class Records : public testing::Test {
     tree_.write("/proc/driver/nvidia/gpus/0000:11:00.0/information",
                 "Model: NVIDIA H100\nGPU UUID: \t GPU-8a56a4bc-e184-a047-2620-be19fdf913d5\n");
     tree_.write("/proc/self/environ",
-                std::string("NCCL_DEBUG=INFO\0NCCL_SOCKET_IFNAME=ib0\0NCCL_TOPO_FILE=/home/alice/t.xml\0"
+                std::string("NCCL_DEBUG=INFO\0NCCL_SOCKET_IFNAME=ib0\0NCCL_TOPO_FILE=/data/alice/t.xml\0"
                             "UCX_NET=192.168.1.5\0PASSWORD=hunter2\0",
                             106));
     tree_.write("/proc/net/fib_trie", "Main:\n  +-- 0.0.0.0/0\n     |-- 192.168.1.5\n        /32 host LOCAL\n");
