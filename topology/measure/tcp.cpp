@@ -15,12 +15,14 @@
 
 #include "base/parse.hpp"
 #include "base/socket.hpp"
+#include "topology/facts/text.hpp"
 
 namespace weft::topology {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 constexpr std::size_t kMaxAddresses = 16;
+constexpr int kGuestMs = 2'000;  // for one that comes to say its word
 
 Status timed_out(std::string_view what) {
   return Status(Code::Timeout, fmt::format("tcp: {} until the deadline", what));
@@ -28,12 +30,33 @@ Status timed_out(std::string_view what) {
 
 Status wait_for(int socket, short events, const base::Deadline& deadline, std::string_view what) {
   for (;;) {
+    if (deadline.passed()) return timed_out(what);
     pollfd one{socket, events, 0};
     const int ready = ::poll(&one, 1, deadline.remaining_ms());
     if (ready > 0) return {};
-    if (ready == 0 && deadline.passed()) return timed_out(what);
     if (ready < 0 && errno != EINTR)
       return Status(Code::SystemError, fmt::format("tcp: poll: {}", base::system_error_text(errno)));
+  }
+}
+
+// accept() also reports what befell a connection before it was taken; then the next one may fare better.
+bool is_of_one_connection(int error) {
+  switch (error) {
+    case EAGAIN:
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENONET:
+    case EOPNOTSUPP:
+    case EPERM:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -84,6 +107,7 @@ Result<double> time_stream(int socket, const base::Deadline& deadline) {
   for (;;) {
     WEFT_TRY_ASSIGN(const std::size_t got, receive_some(socket, block.data(), block.size(), deadline));
     if (got == 0) break;
+    if (deadline.passed()) return timed_out("the stream did not end");
     last = std::chrono::steady_clock::now();
     if (start)
       total += got;
@@ -105,10 +129,11 @@ Result<TcpMeetingPoint> parse_meeting_point(std::string_view text) {
   const std::vector<std::string_view> parts = base::split(text, ' ');
   TcpMeetingPoint point;
   const std::optional<int> port = parts.size() == 3 ? base::parse_port(parts[1]) : std::nullopt;
-  if (!port) return Status(Code::Corrupt, fmt::format("\"{}\" is no place to meet", text));
+  const auto word = parts.size() == 3 ? parse_whole<std::uint64_t>(parts[2]) : std::nullopt;
+  if (!port || !word) return Status(Code::Corrupt, fmt::format("\"{}\" is no place to meet", text));
   for (std::string_view address : base::split(parts[0], ',')) point.addresses.emplace_back(address);
   point.port = *port;
-  point.word = std::strtoull(std::string(parts[2]).c_str(), nullptr, 10);
+  point.word = *word;
   return point;
 }
 
@@ -135,8 +160,9 @@ Result<double> TcpReceiver::receive(base::Deadline deadline) {
   for (;;) {
     WEFT_TRY(wait_for(listener_.get(), POLLIN, deadline, "nobody came"));
     const base::FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) continue;
-    const Result<std::uint64_t> word = receive_word(socket.get(), deadline.at_most_ms(2'000));
+    if (!socket && is_of_one_connection(errno)) continue;
+    if (!socket) return Status(Code::SystemError, fmt::format("tcp: accept: {}", base::system_error_text(errno)));
+    const Result<std::uint64_t> word = receive_word(socket.get(), deadline.at_most_ms(kGuestMs));
     if (!word || *word != word_) continue;
     WEFT_TRY(send_all(socket.get(), &word_, sizeof word_, deadline));
     return time_stream(socket.get(), deadline);
@@ -148,7 +174,10 @@ Status send_tcp(const TcpMeetingPoint& point, int milliseconds, base::Deadline d
   Status last(Code::NotFound, "tcp: there is no address to meet at");
   for (const std::string& address : point.addresses) {
     const Result<std::vector<base::SocketAddress>> resolved = base::resolve(address, point.port);
-    if (!resolved) continue;
+    if (!resolved) {
+      last = resolved.error();
+      continue;
+    }
     Result<base::FileDescriptor> socket = base::connect_to(resolved->front(), deadline.at_most_ms(kConnectMs));
     if (!socket) {
       last = std::move(socket).error();
@@ -159,7 +188,11 @@ Status send_tcp(const TcpMeetingPoint& point, int milliseconds, base::Deadline d
       continue;
     }
     const Result<std::uint64_t> word = receive_word(socket->get(), deadline.at_most_ms(kConnectMs));
-    if (!word || *word != point.word) continue;  // another host has this address, too
+    if (!word || *word != point.word) {
+      last = word ? Status(Code::PeerLost, "tcp: another host has this address, too") : word.error();
+      last = std::move(last).with_context(address);
+      continue;
+    }
     const std::vector<std::byte> block(kBlock);
     const auto until = base::Deadline::after_ms(milliseconds);
     while (!until.passed()) WEFT_TRY(send_all(socket->get(), block.data(), block.size(), deadline));
