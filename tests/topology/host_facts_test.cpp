@@ -220,6 +220,21 @@ TEST_F(HostFactsOf, limits_of_cgroups_above_count_too) {
   EXPECT_EQ(facts().container.cgroup_cpus, "4-5");
 }
 
+TEST_F(HostFactsOf, a_cgroup_without_a_slash_is_none) {
+  tree_.write("/proc/self/cgroup", "0::foo\n");
+  tree_.write("/proc/self/mountinfo", "30 1 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+  tree_.write("/sys/fs/cgroup/cpuset.cpus.effective", "0-63\n");
+  EXPECT_EQ(facts().container.cgroup_cpus, std::nullopt);
+}
+
+TEST_F(HostFactsOf, a_mounted_cgroup_is_no_part_of_one_whose_name_begins_like_it) {
+  tree_.write("/proc/self/cgroup", "0::/a/c1x\n");
+  tree_.write("/proc/self/mountinfo", "30 1 0:26 /a/c1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+  tree_.write("/sys/fs/cgroup/cpuset.cpus.effective", "0-3\n");
+  tree_.write("/sys/fs/cgroup/a/c1x/cpuset.cpus.effective", "4-5\n");
+  EXPECT_EQ(facts().container.cgroup_cpus, "4-5");
+}
+
 TEST_F(HostFactsOf, the_older_cgroups_have_a_folder_for_each_controller) {
   tree_.write("/proc/self/cgroup", "7:memory:/docker/ab\n3:cpuset:/docker/ab\n0::/\n");
   tree_.write("/proc/self/mountinfo",

@@ -49,7 +49,8 @@ bool has(const std::vector<std::string>& options, std::string_view option) {
   return std::find(options.begin(), options.end(), option) != options.end();
 }
 
-// "3:cpuset:/docker/ab12" or, of the unified hierarchy, "0::/docker/ab12"; nothing if there is no such line.
+// "3:cpuset:/docker/ab12" or, of the unified hierarchy, "0::/docker/ab12"; nothing if there is no such line. The path
+// begins with a slash.
 std::optional<std::string> path_of(const std::string& cgroups, std::string_view controller) {
   for (const std::string_view line : lines_of(cgroups)) {
     const std::size_t first = line.find(':');
@@ -57,8 +58,10 @@ std::optional<std::string> path_of(const std::string& cgroups, std::string_view 
     if (second == std::string_view::npos) continue;
     const std::string_view names = line.substr(first + 1, second - first - 1);
     const std::vector<std::string_view> list = base::split(names, ',');
+    const std::string_view path = trim(line.substr(second + 1));
+    if (!path.starts_with('/')) continue;
     if (controller.empty() ? names.empty() : std::find(list.begin(), list.end(), controller) != list.end())
-      return std::string(trim(line.substr(second + 1)));
+      return std::string(path);
   }
   return std::nullopt;
 }
@@ -66,7 +69,8 @@ std::optional<std::string> path_of(const std::string& cgroups, std::string_view 
 // The path is written as seen from the hierarchy's root; a container often has only its own part mounted.
 std::string below_mount(std::string path, const std::string& mounted) {
   if (path.find("/..") != std::string::npos) return "/";
-  if (mounted != "/" && path.starts_with(mounted)) path.erase(0, mounted.size());
+  const bool below = path.starts_with(mounted) && (path.size() == mounted.size() || path[mounted.size()] == '/');
+  if (mounted != "/" && below) path.erase(0, mounted.size());
   return path.empty() ? "/" : path;
 }
 
