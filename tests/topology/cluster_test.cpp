@@ -203,6 +203,30 @@ TEST_F(ClusterProgram, reads_a_folder_with_a_dump_of_each_node) {
   EXPECT_THAT(missing.err, HasSubstr("is no folder"));
 }
 
+#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
+// A thread's stack is as large as the limit says; none fits into the address space here.
+TEST_F(ClusterProgram, reads_a_folder_without_threads_where_none_can_start) {
+  const weft::test::TemporaryFolder folder;
+  for (int i = 1; i <= 4; ++i) write_dump(folder.path() + "/dump" + std::to_string(i) + ".json", node_survey(i));
+  const std::string command = "ulimit -s 137438953472 && exec " + weft::test::program("topo-probe") +
+                              " --cluster --from " + folder.path() + " >" + path("out") + " 2>" + path("err");
+  EXPECT_EQ(std::system(command.c_str()), 0) << topology::test::read_all(path("err"));
+  EXPECT_THAT(topology::test::read_all(path("out")), HasSubstr("4 nodes alike: node[1-4]"));
+}
+#endif
+
+TEST_F(ClusterProgram, reads_recorded_trees_beside_dumps) {
+  const weft::test::TemporaryFolder folder;
+  write_dump(folder.path() + "/dump1.json", node_survey(1));
+  ASSERT_EQ(run("record " + folder.path() + "/here.tar.bz2").exit_code, 0);
+  for (const char* copy : {"/there.tar.bz2", "/elsewhere.tar.bz2"})
+    std::filesystem::copy_file(folder.path() + "/here.tar.bz2", folder.path() + copy);
+  const topology::test::Outcome text = run("--cluster --from " + folder.path());
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("cluster: 4 nodes, 2 kinds\n"));
+  EXPECT_THAT(text.out, HasSubstr("3 nodes alike: "));
+}
+
 weft::test::Environment rank_of(int rank, int size, int port, const std::string& seconds) {
   return {{"WEFT_RANK", std::to_string(rank)},
           {"WEFT_SIZE", std::to_string(size)},

@@ -1,15 +1,20 @@
-// Dumps of nodes in one folder. They are read by as many threads as there are CPUs.
+// Dumps of nodes in one folder. Files are read by as many threads as there are CPUs. Recorded trees and archives are
+// read before that, one after the other: libhwloc learns of a tree by a variable of the environment, which nobody else
+// may read or change meanwhile.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <thread>
 
 #include "cluster.hpp"
 #include "topology/limits.hpp"
 #include "topology/read_file.hpp"
+#include "topology/record/unpack.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -37,6 +42,37 @@ ClusterNode read_node(const std::string& folder, const std::string& file) {
   return node;
 }
 
+bool is_recorded_tree(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ||
+         topology::is_archive(topology::read_head(path, topology::kArchiveHeadBytes));
+}
+
+std::vector<ClusterNode> read_nodes(const std::string& folder, const std::vector<std::string>& files) {
+  std::vector<ClusterNode> nodes(files.size());
+  std::vector<std::size_t> plain;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (is_recorded_tree(folder + "/" + files[i]))
+      nodes[i] = read_node(folder, files[i]);
+    else
+      plain.push_back(i);
+  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < plain.size(); i = next++) nodes[plain[i]] = read_node(folder, files[plain[i]]);
+  };
+  std::vector<std::jthread> threads;
+  const std::size_t count = std::min<std::size_t>(
+      {std::max(std::thread::hardware_concurrency(), 1U), kMaxThreads, std::max<std::size_t>(plain.size(), 1)});
+  try {
+    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // no more threads: those that run do it, at least this one
+  }
+  work();
+  threads.clear();
+  return nodes;
+}
+
 // Two dumps of one name are told apart by their files.
 void tell_apart(std::vector<ClusterNode>& nodes, const std::vector<std::string>& files) {
   std::map<std::string, int> count;
@@ -57,17 +93,7 @@ Result<std::vector<ClusterNode>> nodes_of_folder(const std::string& folder) {
   if (files.size() > static_cast<std::size_t>(topology::kMaxHosts))
     return Status(Code::ResourceExhausted,
                   fmt::format("{}: holds {} dumps; the most is {}", folder, files.size(), topology::kMaxHosts));
-  std::vector<ClusterNode> nodes(files.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++) nodes[i] = read_node(folder, files[i]);
-  };
-  std::vector<std::jthread> threads;
-  const unsigned count =
-      std::min({std::max(std::thread::hardware_concurrency(), 1U), kMaxThreads, static_cast<unsigned>(files.size())});
-  for (unsigned i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
-  threads.clear();
+  std::vector<ClusterNode> nodes = read_nodes(folder, files);
   tell_apart(nodes, files);
   return nodes;
 }
