@@ -203,6 +203,25 @@ TEST_F(ClusterProgram, reads_a_folder_with_a_dump_of_each_node) {
   EXPECT_THAT(missing.err, HasSubstr("is no folder"));
 }
 
+TEST_F(ClusterProgram, refuses_options_that_it_would_have_to_ignore) {
+  for (const std::string option : {"--fabric x.fabric", "--measure --write-corrected x.json", "--matrix", "--rings",
+                                   "--bindings", "--env", "--nccl-version 1"})
+    topology::test::expect_one_line(run("--cluster " + option), "excludes");
+  topology::test::expect_one_line(run("--fabric x.fabric --root /nowhere"), "excludes");
+  topology::test::expect_one_line(run("--fabric x.fabric --interval 1"), "excludes");
+}
+
+TEST_F(ClusterProgram, tells_the_findings_alone_with_audit) {
+  const weft::test::TemporaryFolder folder;
+  write_dump(folder.path() + "/dump1.json", node_survey(1));
+  std::ofstream(folder.path() + "/node5.xml") << "<topology";
+  const topology::test::Outcome found = run("--cluster --audit --from " + folder.path());
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_THAT(found.out, testing::StartsWith("findings\n"));
+  EXPECT_THAT(found.out, HasSubstr("error cluster.silent_node: node5 "));
+  EXPECT_THAT(found.out, Not(HasSubstr("1 node alike")));
+}
+
 #if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
 // A thread's stack is as large as the limit says; none fits into the address space here.
 TEST_F(ClusterProgram, reads_a_folder_without_threads_where_none_can_start) {

@@ -138,11 +138,22 @@ void describe_record(CLI::App& app, Arguments& arguments) {
   base::refuse_empty_values(*record);
 }
 
+// What would be ignored is refused.
+void describe_exclusions(CLI::App& app) {
+  CLI::Option* cluster = app.get_option("--cluster");
+  for (const char* other :
+       {"--fabric", "--write-corrected", "--matrix", "--rings", "--bindings", "--env", "--nccl-version"})
+    cluster->excludes(app.get_option(other));
+  CLI::Option* fabric = app.get_option("--fabric");
+  for (const char* other : {"--root", "--interval"}) fabric->excludes(app.get_option(other));
+}
+
 void describe(CLI::App& app, Arguments& arguments) {
   describe_source(app, arguments);
   describe_output(app, arguments);
   describe_audit(app, arguments);
   describe_advice(app, arguments);
+  describe_exclusions(app);
   describe_diff(app, arguments);
   describe_record(app, arguments);
   base::refuse_empty_values(app);

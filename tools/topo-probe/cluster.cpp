@@ -24,7 +24,7 @@ Result<std::optional<std::vector<ClusterNode>>> nodes_of(const Arguments& argume
 }
 
 Result<std::string> text_of(const Arguments& arguments, const topology::cluster::ClusterReport& report) {
-  if (arguments.format == "text") return cluster_text(report);
+  if (arguments.format == "text") return arguments.audit ? cluster_findings_text(report) : cluster_text(report);
   if (arguments.format == "json") return cluster_json(report);
   if (arguments.format == "prometheus") return cluster_prometheus(report);
   return Status(Code::InvalidArgument,

@@ -63,6 +63,7 @@ Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const 
 std::string name_list(const std::vector<ClusterNode>& nodes, const std::vector<std::size_t>& positions);
 
 std::string cluster_text(const ClusterReport& report);
+std::string cluster_findings_text(const ClusterReport& report);  // the findings alone
 std::string cluster_json(const ClusterReport& report);
 std::string cluster_prometheus(const ClusterReport& report);
 

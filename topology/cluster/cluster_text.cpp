@@ -148,9 +148,12 @@ std::string cluster_text(const ClusterReport& report) {
   for (std::size_t i = 0; i < report.groups.size(); ++i) text += group_text(report, report.groups[i], i == 0);
   for (std::size_t position : report.silent)
     text += fmt::format("silent: {}: {}\n", report.nodes[position].name, report.nodes[position].failure);
-  text += streams_text(report);
-  if (report.findings.empty()) return text + fmt::format("\nno findings ({} rules)\n", audit::rules().size());
-  text += "\nfindings\n";
+  return text + streams_text(report) + "\n" + cluster_findings_text(report);
+}
+
+std::string cluster_findings_text(const ClusterReport& report) {
+  if (report.findings.empty()) return fmt::format("no findings ({} rules)\n", audit::rules().size());
+  std::string text = "findings\n";
   for (const SharedFinding& shared : report.findings) text += finding_text(report, shared);
   return text;
 }
