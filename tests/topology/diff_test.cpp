@@ -223,5 +223,27 @@ TEST_F(TopoProbe, diff_as_json_holds_matches_and_changes) {
   EXPECT_EQ((*lost)["after"], nullptr);
 }
 
+// Hosts are numbered by their nodes, not by the order in which their machines stand.
+TEST(Diff, machines_need_not_stand_in_the_order_of_hosts) {
+  Survey before;
+  before.graph = *model("dgx-h100 hosts:2");
+  for (Node& node : before.graph.nodes)
+    if (node.kind == NodeKind::Machine) node.cores = node.host == 0 ? 96 : 112;
+  for (Node& node : before.graph.nodes)
+    if (node.kind == NodeKind::Gpu && node.host == 0) node.pci.width = 8;
+  Survey after = before;
+  for (Node& node : after.graph.nodes)
+    if (node.host >= 0) node.host = 1 - node.host;
+  ASSERT_TRUE(after.graph.check().ok()) << after.graph.check().to_string();
+  EXPECT_THAT(diff_surveys(before, after).changes, IsEmpty());
+  EXPECT_THAT(diff_surveys(after, after).changes, IsEmpty());
+  for (Node& node : after.graph.nodes)
+    if (node.kind == NodeKind::Machine && node.host == 0) node.cores = 100;
+  const SurveyDiff diff = diff_surveys(before, after);
+  ASSERT_EQ(diff.changes.size(), 1u);
+  EXPECT_EQ(diff.changes[0].subject, "host1");
+  EXPECT_EQ(diff.changes[0].before, "112");
+}
+
 }  // namespace
 }  // namespace weft::topology

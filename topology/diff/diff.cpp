@@ -83,9 +83,6 @@ class Comparison {
   }
 
   std::string name(int before) const { return before_.locality.describe(before); }
-  int machine(const Side& side, int host) const {
-    return side.graph().ids(NodeKind::Machine)[static_cast<std::size_t>(host)];
-  }
   std::size_t count(const Side& side, int host, NodeKind kind) const {
     return static_cast<std::size_t>(
         std::count_if(side.graph().nodes.begin(), side.graph().nodes.end(),
@@ -93,8 +90,8 @@ class Comparison {
   }
 
   void compare_host() {
-    const Node& before = before_.node(machine(before_, host_.before));
-    const Node& after = after_.node(machine(after_, host_.after));
+    const Node& before = before_.node(before_.locality.machine(host_.before));
+    const Node& after = after_.node(after_.locality.machine(host_.after));
     compare_known(before.name, "cores", before.cores, after.cores);
     if (!before.cpus.empty() && !after.cpus.empty() && before.cpus != after.cpus)
       add(ChangeKind::Changed, before.name, "cpus", before.cpus, after.cpus);

@@ -131,7 +131,7 @@ class Matcher {
 
 std::string host_name(const Side& side, int host) {
   if (const auto& name = side.survey.facts(host).hostname) return *name;
-  return side.node(side.graph().ids(NodeKind::Machine)[static_cast<std::size_t>(host)]).name;
+  return side.node(side.locality.machine(host)).name;
 }
 
 }  // namespace
