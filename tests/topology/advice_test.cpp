@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 Survey machine_of(std::string_view line) {
   Survey survey;
@@ -177,6 +178,16 @@ TEST(BindingText, like_hosts_are_told_once_but_named_in_a_rankfile) {
   EXPECT_THAT(text_of(BindingForm::Mpirun, survey), HasSubstr("\nrank 16=host2 slot=0-13\n"));
 }
 
+// A host name that a dump brought along.
+TEST(BindingText, names_of_a_dump_stay_on_their_line) {
+  Survey survey = machine_of("dgx-h100");
+  survey.hosts[0].hostname = "node7\nreboot $(id)";
+  node_of(survey, "nic0").name = "nic0\nreboot";
+  for (BindingForm form : {BindingForm::Text, BindingForm::Numactl, BindingForm::Mpirun, BindingForm::Torchrun})
+    EXPECT_THAT(text_of(form, survey), Not(HasSubstr("\nreboot"))) << static_cast<int>(form);
+  EXPECT_THAT(text_of(BindingForm::Mpirun, survey), HasSubstr("\nrank 3=node7-reboot---id- slot=42-55\n"));
+}
+
 TEST(Environment, a_machine_whose_defaults_fit_needs_nothing) {
   EXPECT_TRUE(settings_of(machine_of("dgx-h100")).empty());
   EXPECT_TRUE(settings_of(machine_of("cpu-2socket")).empty());
@@ -210,6 +221,28 @@ TEST(Environment, the_interface_that_leads_out_is_named_if_local_ones_would_be_t
   veth.state = "up";
   veth.addresses = {"192.168.1.1"};
   EXPECT_EQ(value_in(settings_of(survey), "NCCL_SOCKET_IFNAME"), "=eno1");
+}
+
+TEST(Environment, names_of_a_dump_stay_on_their_line_and_in_their_quotes) {
+  Survey survey = machine_of("dgx-h100");
+  survey.hosts[0].hostname = "node7\nreboot";
+  survey.hosts[0].environment = std::vector<Variable>{{"NCCL_SOCKET_IFNAME", "x\nreboot"}};
+  InterfaceFacts& out = survey.hosts[0].interfaces.emplace_back();
+  out.name = "eno1\nreboot; $(id)'";
+  out.kind = "physical";
+  out.state = "up";
+  out.addresses = {"10.0.0.4"};
+  out.default_route = true;
+  InterfaceFacts veth = out;
+  veth.name = "veth\nreboot";
+  veth.kind = "veth";
+  veth.default_route = false;
+  survey.hosts[0].interfaces.push_back(veth);
+  Locality locality(survey.graph);
+  const std::string text = environment_text(survey, locality);
+  EXPECT_THAT(text, Not(HasSubstr("\nreboot")));
+  const std::string quoted = R"('eno1-reboot; $(id)'\''')";
+  EXPECT_THAT(text, HasSubstr("\nexport GLOO_SOCKET_IFNAME=" + quoted + "\n"));
 }
 
 void add_roce(Survey& survey, std::string_view nic, int index) {

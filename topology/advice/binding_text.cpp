@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cctype>
 #include <map>
 
 #include "base/plural.hpp"
+#include "topology/node_names.hpp"
 
 namespace weft::topology::advice {
 namespace {
@@ -22,8 +24,20 @@ std::vector<std::string> nic_names(const Binding& rank, const Locality& locality
   return names;
 }
 
+// Names come from dumps of others: what is printed of them stays on its line, which a shell may read.
 std::string host_name(const Survey& survey, const Locality& locality, int host) {
-  return survey.facts(host).hostname.value_or(locality.node(locality.machine(host)).name);
+  return as_plain_text(survey.facts(host).hostname.value_or(locality.node(locality.machine(host)).name));
+}
+
+std::string device_name(const Binding& rank, const Locality& locality) {
+  return as_plain_text(locality.node(rank.device).name);
+}
+
+// As host names may be, for a rankfile: letters, digits, '.', '_' and '-'.
+std::string as_host_word(std::string name) {
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_') c = '-';
+  return name;
 }
 
 std::string words(const Binding& rank, const Locality& locality) {
@@ -32,7 +46,7 @@ std::string words(const Binding& rank, const Locality& locality) {
   if (!rank.nics.empty())
     text += fmt::format("  {} {} ({})", rank.nics.size() == 1 ? "NIC" : "NICs",
                         fmt::join(nic_names(rank, locality), " "), to_string(*rank.nic_class));
-  return text;
+  return as_plain_text(text);
 }
 
 std::string numactl(const Binding& rank) {
@@ -44,15 +58,15 @@ std::string numactl(const Binding& rank) {
 
 std::string notes_of(const HostBindings& host, std::string_view before) {
   std::string text;
-  for (const std::string& note : host.notes) text += fmt::format("{}{}\n", before, note);
+  for (const std::string& note : host.notes) text += fmt::format("{}{}\n", before, as_plain_text(note));
   return text;
 }
 
 std::string host_text(const HostBindings& host, const Locality& locality) {
   std::string text;
   for (std::size_t i = 0; i < host.ranks.size(); ++i)
-    text += fmt::format("  rank {:<3} {:<8} {}\n", i, locality.node(host.ranks[i].device).name,
-                        words(host.ranks[i], locality));
+    text +=
+        fmt::format("  rank {:<3} {:<8} {}\n", i, device_name(host.ranks[i], locality), words(host.ranks[i], locality));
   return text + notes_of(host, "  note: ");
 }
 
@@ -60,7 +74,7 @@ std::string host_numactl(const HostBindings& host, const Locality& locality) {
   std::string text;
   for (std::size_t i = 0; i < host.ranks.size(); ++i) {
     const std::string line = numactl(host.ranks[i]);
-    text += fmt::format("# rank {}: {}, {}\n{}\n", i, locality.node(host.ranks[i].device).name,
+    text += fmt::format("# rank {}: {}, {}\n{}\n", i, device_name(host.ranks[i], locality),
                         words(host.ranks[i], locality), line.empty() ? "# nothing is known to bind it to" : line);
   }
   return text + notes_of(host, "# ");
@@ -71,7 +85,7 @@ std::string shell_case(const HostBindings& host, const Locality& locality) {
   for (std::size_t i = 0; i < host.ranks.size(); ++i) {
     const std::string line = numactl(host.ranks[i]);
     text += fmt::format("  {}) exec {}{}\"$@\" ;;  # {}, {}\n", i, line, line.empty() ? "" : " ",
-                        locality.node(host.ranks[i].device).name, words(host.ranks[i], locality));
+                        device_name(host.ranks[i], locality), words(host.ranks[i], locality));
   }
   return text;
 }
@@ -88,7 +102,7 @@ std::string host_rankfile(const HostBindings& host, const std::string& name, std
   for (std::size_t i = 0; i < host.ranks.size(); ++i)
     if (host.ranks[i].cpus.empty())
       text += fmt::format("# rank {} ({}): nothing is known to bind it to\n", first + i,
-                          locality.node(host.ranks[i].device).name);
+                          device_name(host.ranks[i], locality));
     else
       text += fmt::format("rank {}={} slot={}\n", first + i, name, host.ranks[i].cpus);
   return text;
@@ -101,7 +115,7 @@ std::string rankfile(const Survey& survey, const std::vector<HostBindings>& host
       "# It binds to CPUs; each rank takes memory where it runs.\n";
   std::size_t first = 0;
   for (const HostBindings& host : hosts) {
-    text += host_rankfile(host, host_name(survey, locality, host.host), first, locality);
+    text += host_rankfile(host, as_host_word(host_name(survey, locality, host.host)), first, locality);
     first += host.ranks.size();
   }
   return text;

@@ -12,6 +12,7 @@
 #include "topology/advice/bindings.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/network.hpp"
+#include "topology/node_names.hpp"
 
 namespace weft::topology::advice {
 namespace {
@@ -287,8 +288,9 @@ class Advisor {
   std::vector<Setting> settings_;
 };
 
-// In single quotes where a shell would see more than a word.
-std::string quoted(const std::string& value) {
+// On one line, in single quotes where a shell would see more than a word.
+std::string quoted(std::string_view foreign) {
+  const std::string value = as_plain_text(foreign);
   const bool plain = !value.empty() && value.find_first_not_of(
                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                            "0123456789_=,.:/+-") == std::string::npos;
@@ -302,7 +304,7 @@ std::string lines_of(const std::vector<Setting>& settings) {
   if (settings.empty()) return "# nothing needs to be set: the defaults fit what is known of this host\n";
   std::string text;
   for (const Setting& setting : settings) {
-    text += fmt::format("# {}\n", setting.reason);
+    text += fmt::format("# {}\n", as_plain_text(setting.reason));
     if (setting.present == setting.value)
       text += "# (it is set so already)\n";
     else if (setting.present)
@@ -331,7 +333,7 @@ std::string environment_text(const Survey& survey, Locality& locality) {
   std::string text;
   for (const auto& [lines, hosts] : distinct) {
     const int first = hosts.front();
-    text += "# " + survey.facts(first).hostname.value_or(locality.node(locality.machine(first)).name);
+    text += "# " + as_plain_text(survey.facts(first).hostname.value_or(locality.node(locality.machine(first)).name));
     if (hosts.size() > 1) text += fmt::format(" and {} like it", base::plural(hosts.size() - 1, "host"));
     text += "\n" + lines;
   }
