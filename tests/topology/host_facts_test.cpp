@@ -220,6 +220,11 @@ TEST_F(HostFactsOf, limits_of_cgroups_above_count_too) {
   EXPECT_EQ(facts().container.cgroup_cpus, "4-5");
 }
 
+TEST_F(HostFactsOf, the_module_that_lets_efa_reach_gpu_memory_is_seen) {
+  tree_.write("/sys/module/efa_nv_peermem/refcnt", "0\n");
+  EXPECT_THAT(facts().kernel.modules, Optional(ElementsAre("efa_nv_peermem")));
+}
+
 TEST_F(HostFactsOf, a_cgroup_without_a_slash_is_none) {
   tree_.write("/proc/self/cgroup", "0::foo\n");
   tree_.write("/proc/self/mountinfo", "30 1 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n");

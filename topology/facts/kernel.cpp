@@ -14,10 +14,10 @@ constexpr std::size_t kMaxIommuGroups = 64;  // groups that are looked at
 
 // Modules that rules ask for: GPU drivers, what lets NICs reach GPU memory, RDMA stacks, passthrough.
 constexpr std::string_view kModules[] = {
-    "amdgpu",     "bnxt_re", "cxi_core",    "cxi_ss1",     "cxi_user",  "efa",       "gdrdrv",
-    "hfi1",       "ib_core", "ib_peer_mem", "ib_umad",     "ib_uverbs", "irdma",     "mlx4_ib",
-    "mlx5_core",  "mlx5_ib", "nouveau",     "nv_peer_mem", "nvidia",    "nvidia_fs", "nvidia_peermem",
-    "nvidia_uvm", "rdma_cm", "rdma_ucm",    "vfio_pci",    "xpmem"};
+    "amdgpu",         "bnxt_re",    "cxi_core", "cxi_ss1",     "cxi_user",    "efa",       "efa_nv_peermem",
+    "gdrdrv",         "hfi1",       "ib_core",  "ib_peer_mem", "ib_umad",     "ib_uverbs", "irdma",
+    "mlx4_ib",        "mlx5_core",  "mlx5_ib",  "nouveau",     "nv_peer_mem", "nvidia",    "nvidia_fs",
+    "nvidia_peermem", "nvidia_uvm", "rdma_cm",  "rdma_ucm",    "vfio_pci",    "xpmem"};
 
 // Alone, or as the third word of "Linux version 6.1.0-13-amd64 (debian-kernel@...".
 std::optional<std::string> version_of(const Tree& tree) {
