@@ -152,6 +152,119 @@ TEST_F(Trees, cut_and_large_archives_are_refused_with_one_line) {
   EXPECT_THAT(refusal(TarText().folder("sys").text()), HasSubstr("written.tar: "));
 }
 
+TEST_F(Trees, entries_that_are_not_read_are_no_larger_either) {
+  EXPECT_THAT(refusal(TarText().claim("sys/devices/system/node/node0/memory7/state", kMaxUnpackedBytes + 1).text()),
+              HasSubstr("more than 48 MiB unpacked"));
+}
+}
+
+TEST_F(Trees, a_tree_may_lie_below_one_folder) {
+  std::filesystem::create_directories(scratch_.root() + "/host");
+  std::filesystem::copy(tree_.root(), scratch_.root() + "/host/node17",
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+  const Result<Survey> survey = load_survey(scratch_.root() + "/host");
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  EXPECT_EQ(survey->graph, load_survey(tree_.root())->graph);
+}
+
+TEST_F(Trees, folders_without_a_tree_or_with_several_are_refused) {
+  EXPECT_THAT(load_survey(scratch_.root()).error().message(), HasSubstr("holds no recorded tree"));
+  scratch_.write("/one/sys/x", "");
+  scratch_.write("/two/sys/x", "");
+  EXPECT_THAT(load_survey(scratch_.root()).error().message(), HasSubstr("holds 2 recorded trees"));
+}
+
+TEST_F(Trees, a_link_that_leads_out_of_a_folder_is_refused) {
+  tree_.link("/sys/class/net/eth8", "../../../../../../etc");
+  EXPECT_THAT(load_survey(tree_.root()).error().message(), HasSubstr("eth8: is a link that leads out of the tree"));
+  EXPECT_FALSE(probe({tree_.root()}));
+}
+
+TEST_F(Trees, archives_that_lead_out_are_refused) {
+  EXPECT_THAT(refusal(TarText().file("/etc/shadow", "x").text()), HasSubstr("the entry /etc/shadow leads out"));
+  EXPECT_THAT(refusal(TarText().file("sys/../../x", "x").text()), HasSubstr("leads out"));
+  EXPECT_THAT(refusal(TarText().file("sys", "x").file("sys/x", "x").text()), HasSubstr("both a file and a folder"));
+}
+
+TEST_F(Trees, devices_and_links_that_lead_out_are_not_made) {
+  const std::string archive = written(TarText()
+                                          .file("sys/real", "x")
+                                          .link("sys/up", "../..")
+                                          .link("sys/absolute", "/etc/passwd")
+                                          .link("sys/winding", "a/../../etc")
+                                          .link("sys/inside", "../sys/real")
+                                          .link("sys/real", "inside")
+                                          .device("dev/null0")
+                                          .text());
+  std::string folder;
+  {
+    const Result<UnpackedArchive> unpacked = UnpackedArchive::unpack(archive);
+    ASSERT_TRUE(unpacked) << unpacked.status().to_string();
+    folder = unpacked->folder();
+    EXPECT_EQ(unpacked->left_out(), 3u);
+    EXPECT_TRUE(std::filesystem::exists(folder + "/sys/inside"));
+    EXPECT_FALSE(std::filesystem::is_symlink(folder + "/sys/real"));
+    for (const char* absent : {"/sys/up", "/sys/absolute", "/sys/winding", "/dev/null0"})
+      EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(folder + absent))) << absent;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+// A link to a shallow folder, and one below it that would climb from there.
+TEST_F(Trees, nothing_is_written_through_a_link) {
+  const std::string archive = written(TarText()
+                                          .folder("top")
+                                          .link("a/b/c/shallow", "../../../top")
+                                          .link("a/b/c/shallow/x", "../../../../../etc")
+                                          .text());
+  const Result<UnpackedArchive> unpacked = UnpackedArchive::unpack(archive);
+  ASSERT_TRUE(unpacked) << unpacked.status().to_string();
+  EXPECT_TRUE(std::filesystem::is_empty(unpacked->folder() + "/top"));
+}
+
+TEST_F(Trees, cut_and_large_archives_are_refused_with_one_line) {
+  std::ifstream in(archived("-j", "tree.tar.bz2"), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  for (std::size_t bytes : {std::size_t{4}, whole.size() / 3, whole.size() - 10})
+    EXPECT_THAT(refusal(whole.substr(0, bytes)), HasSubstr("is no archive, or cut")) << bytes;
+  EXPECT_THAT(refusal(TarText().claim("sys/large", kMaxUnpackedBytes + 1).text()),
+              HasSubstr("more than 48 MiB unpacked"));
+  EXPECT_THAT(refusal(TarText().claim("sys/cut", 4096).text()), HasSubstr("is no archive, or cut"));
+  EXPECT_THAT(refusal(TarText().file("readme", "x").text()), HasSubstr("written.tar: holds no recorded tree"));
+  EXPECT_THAT(refusal(TarText().folder("sys").text()), HasSubstr("written.tar: "));
+}
+
+TEST_F(Trees, entries_that_are_not_read_are_no_larger_either) {
+  const std::string unread = "sys/devices/system/node/node0/memory7/state";
+  for (const auto& [name, type] : {std::pair{unread, '0'}, {std::string("sys/hard_link"), '1'}})
+    EXPECT_THAT(refusal(TarText().claim(name, kMaxUnpackedBytes + 1, type).text()),
+                HasSubstr("more than 48 MiB unpacked"))
+        << name;
+}
+
+// Each entry is small enough, but there are many; their content is a hole of the file.
+TEST_F(Trees, what_is_not_read_is_bounded_in_all) {
+  const std::string path = written("");
+  for (int i = 0; i < 20; ++i) {
+    constexpr std::size_t kBytes = std::size_t{40} << 20;
+    const std::string name = fmt::format("sys/devices/system/node/node0/memory{}/x", i);
+    const std::string with_end = TarText().claim(name, kBytes).text();
+    std::ofstream(path, std::ios::app | std::ios::binary) << with_end.substr(0, 512);
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) + kBytes);
+  }
+  const Result<Survey> survey = load_survey(path);
+  ASSERT_FALSE(survey);
+  EXPECT_THAT(survey.error().message(), HasSubstr("MiB of archive"));
+}
+
+TEST_F(Trees, an_archive_in_an_archive_is_refused) {
+  const std::string once = archived("-z", "tree.tar.gz");
+  ASSERT_EQ(std::system(fmt::format("gzip -c {0} > {0}.gz", once).c_str()), 0);
+  const Result<Survey> survey = load_survey(once + ".gz");
+  ASSERT_FALSE(survey);
+  EXPECT_THAT(survey.error().message(), HasSubstr("compressed more than once"));
+}
+
 TEST(StaysInside, a_link_climbs_at_its_start_and_not_above_the_root) {
   EXPECT_TRUE(stays_inside("../../../devices/pci0000:00", 3));
   EXPECT_FALSE(stays_inside("../../../../devices", 3));

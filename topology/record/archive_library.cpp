@@ -28,13 +28,15 @@ class Finder {
 
 void find_readers(Finder& find, ArchiveLibrary& library) {
   find("archive_error_string", library.error_string);
+  find("archive_filter_bytes", library.filter_bytes);
+  find("archive_filter_count", library.filter_count);
   find("archive_read_new", library.read_new);
   find("archive_read_free", library.read_free);
   find("archive_read_support_filter_bzip2", library.read_support_filter_bzip2);
   find("archive_read_support_filter_gzip", library.read_support_filter_gzip);
   find("archive_read_support_filter_xz", library.read_support_filter_xz);
   find("archive_read_support_format_tar", library.read_support_format_tar);
-  find("archive_read_open_fd", library.read_open_fd);
+  find("archive_read_open", library.read_open);
   find("archive_read_next_header", library.read_next_header);
   find("archive_read_data", library.read_data);
   find("archive_entry_pathname", library.entry_pathname);

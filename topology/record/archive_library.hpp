@@ -14,13 +14,15 @@ struct ArchiveLibrary {
   static Result<const ArchiveLibrary*> load();
 
   decltype(&::archive_error_string) error_string;
+  decltype(&::archive_filter_bytes) filter_bytes;
+  decltype(&::archive_filter_count) filter_count;
   decltype(&::archive_read_new) read_new;
   decltype(&::archive_read_free) read_free;
   decltype(&::archive_read_support_filter_bzip2) read_support_filter_bzip2;
   decltype(&::archive_read_support_filter_gzip) read_support_filter_gzip;
   decltype(&::archive_read_support_filter_xz) read_support_filter_xz;
   decltype(&::archive_read_support_format_tar) read_support_format_tar;
-  decltype(&::archive_read_open_fd) read_open_fd;
+  decltype(&::archive_read_open) read_open;
   decltype(&::archive_read_next_header) read_next_header;
   decltype(&::archive_read_data) read_data;
   decltype(&::archive_write_new) write_new;

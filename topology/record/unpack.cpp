@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -26,7 +27,12 @@ namespace {
 
 constexpr std::size_t kMaxPathBytes = 1024;
 constexpr std::size_t kMaxDepth = 64;
-constexpr std::size_t kReadBlock = std::size_t{64} << 10;
+// Small, since libarchive asks for the next one only when it has unpacked this, and 1 KiB of bzip2 may be 1 GiB of
+// zeros.
+constexpr std::size_t kReadBlock = std::size_t{1} << 10;
+// All of the archive when unpacked: also its headers, and what is passed over.
+constexpr std::size_t kMaxStreamBytes = kMaxUnpackedBytes + kMaxArchiveEntries * (std::size_t{2} << 10);
+constexpr int kMaxFilters = 2;  // the file itself and one compression
 constexpr int kMaxUnpackMs = 20'000;
 
 std::vector<std::string_view> parts_of(std::string_view path) {
@@ -76,22 +82,22 @@ class Unpacker {
       : library_(library), name_(archive), folder_(std::move(folder)), reader_(library.read_new(), library.read_free) {}
 
   Status run() {
-    const base::FileDescriptor file(::open(name_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) return Status(Code::NotFound, fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+    file_ = base::FileDescriptor(::open(name_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file_) return Status(Code::NotFound, fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
     if (reader_ == nullptr) return Status(Code::ResourceExhausted, fmt::format("{}: no memory to read it", name_));
     library_.read_support_filter_bzip2(reader_.get());
     library_.read_support_filter_gzip(reader_.get());
     library_.read_support_filter_xz(reader_.get());
     library_.read_support_format_tar(reader_.get());
-    if (library_.read_open_fd(reader_.get(), file.get(), kReadBlock) != ARCHIVE_OK) return corrupt();
-    const auto deadline = base::Deadline::after_ms(kMaxUnpackMs);
+    if (library_.read_open(reader_.get(), this, nullptr, next_block, nullptr) != ARCHIVE_OK) return corrupt();
+    if (library_.filter_count(reader_.get()) > kMaxFilters) return refused("is compressed more than once");
     archive_entry* entry = nullptr;
     for (std::size_t entries = 0;; ++entries) {
       const int result = library_.read_next_header(reader_.get(), &entry);
       if (result == ARCHIVE_EOF) break;
       if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return corrupt();
       if (entries == kMaxArchiveEntries) return refused(fmt::format("holds more than {} entries", kMaxArchiveEntries));
-      if (deadline.passed()) return refused(fmt::format("takes longer than {} s to unpack", kMaxUnpackMs / 1000));
+      WEFT_TRY(check_bounds());
       WEFT_TRY(take(entry));
     }
     return make_links();
@@ -105,7 +111,25 @@ class Unpacker {
     std::size_t depth;  // of the folder it is in
   };
 
+  // libarchive unpacks what is passed over within its own calls: this is where it can be stopped.
+  static la_ssize_t next_block(archive*, void* self, const void** block) {
+    Unpacker& unpacker = *static_cast<Unpacker*>(self);
+    if (!unpacker.check_bounds().ok()) return -1;
+    ssize_t got = 0;
+    do got = ::read(unpacker.file_.get(), unpacker.block_.data(), unpacker.block_.size());
+    while (got < 0 && errno == EINTR);
+    *block = unpacker.block_.data();
+    return got;
+  }
+  Status check_bounds() const {
+    if (deadline_.passed()) return refused(fmt::format("takes longer than {} s to unpack", kMaxUnpackMs / 1000));
+    if (library_.filter_bytes(reader_.get(), 0) > static_cast<la_int64_t>(kMaxStreamBytes))
+      return refused(fmt::format("is more than {} MiB of archive", kMaxStreamBytes >> 20));
+    return {};
+  }
+
   Status corrupt() const {
+    WEFT_TRY(check_bounds());
     const char* why = library_.error_string(reader_.get());
     return Status(Code::Corrupt, fmt::format("{}: is no archive, or cut: {}", name_,
                                              why != nullptr ? as_plain_text(why) : "no more is known"));
@@ -120,6 +144,9 @@ class Unpacker {
     const char* const raw = library_.entry_pathname(entry);
     if (raw == nullptr || std::strlen(raw) > kMaxPathBytes)
       return Status(Code::Corrupt, name_ + ": an entry without a sound name");
+    // Also of what is not read: it is unpacked all the same.
+    const auto announced = static_cast<std::uint64_t>(std::max<la_int64_t>(library_.entry_size(entry), 0));
+    if (announced > kMaxUnpackedBytes - bytes_) return too_large();
     const std::vector<std::string_view> parts = parts_of(raw);
     if (*raw == '/' || parts.size() > kMaxDepth || std::find(parts.begin(), parts.end(), "..") != parts.end())
       return Status(Code::Corrupt, fmt::format("{}: the entry {} leads out of the archive", name_, as_plain_text(raw)));
@@ -130,11 +157,11 @@ class Unpacker {
       WEFT_TRY(make_folder(path.append("/").append(parts[i])));
     path.append("/").append(parts.back());
     if (library_.entry_filetype(entry) == AE_IFREG && library_.entry_hardlink(entry) == nullptr)
-      return write_file(entry, path);
+      return write_file(path);
     if (const char* target = library_.entry_symlink(entry);
         library_.entry_filetype(entry) == AE_IFLNK && target != nullptr)
       links_.push_back({std::move(path), target, parts.size() - 1});
-    return {};  // devices and pipes are left out
+    return {};  // devices, pipes and hard links are left out
   }
 
   Status make_folder(const std::string& path) {
@@ -142,9 +169,7 @@ class Unpacker {
     return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? Status() : unwritable(path);
   }
 
-  Status write_file(archive_entry* entry, const std::string& path) {
-    const auto announced = static_cast<std::uint64_t>(std::max<la_int64_t>(library_.entry_size(entry), 0));
-    if (announced > kMaxUnpackedBytes - bytes_) return too_large();
+  Status write_file(const std::string& path) {
     const base::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file && (errno == EISDIR || errno == ENOTDIR))
       return Status(Code::Corrupt, fmt::format("{}: an entry is both a file and a folder", name_));
@@ -175,6 +200,9 @@ class Unpacker {
   const ArchiveLibrary& library_;
   const std::string& name_;
   std::string folder_;
+  base::FileDescriptor file_;
+  std::array<char, kReadBlock> block_;
+  base::Deadline deadline_ = base::Deadline::after_ms(kMaxUnpackMs);
   std::unique_ptr<archive, int (*)(archive*)> reader_;
   std::unordered_set<std::string> made_;
   std::vector<Link> links_;
