@@ -1,4 +1,5 @@
 // Networks between hosts: what model words, fabric files and listings of ibnetdiscover give, and the paths across them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/path_finder.hpp"
+#include "topology/rates.hpp"
 #include "topology/sharing.hpp"
 
 namespace weft::topology {
@@ -249,6 +251,61 @@ TEST(Ibnetdiscover, a_cut_listing_is_read_as_far_as_it_goes_and_nonsense_is_refu
   std::string rates = whole;
   rates.replace(rates.rfind("2xHDR"), 5, "4xHDR");
   EXPECT_THAT(file_refusal(rates), HasSubstr("different rates"));
+}
+
+// One switch, and adapters with those descriptions at its ports.
+std::string star(const std::vector<std::string>& descriptions, std::string_view rate) {
+  std::string text = "switchguid=0xb8cef60300000010\nSwitch\t41 \"S-b8cef60300000010\"\t\t# \"leaf1\"\n";
+  std::string adapters;
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    text += fmt::format("[{}]\t\"H-{:016x}\"[1]\t\t# \"{}\" lid 5 {}\n", i + 1, i + 1, descriptions[i], rate);
+    adapters += fmt::format("\ncaguid=0x{0:x}\nCa\t1 \"H-{0:016x}\"\t\t# \"{1}\"\n", i + 1, descriptions[i]);
+  }
+  return text + adapters;
+}
+
+TEST(Ibnetdiscover, adapters_of_one_name_get_numbers) {
+  const Result<Survey> survey = read_fabric("f", star({"node1 mlx5_0", "node1 mlx5_0", "mlx5_0 mlx5_0"}, "4xHDR"));
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  EXPECT_TRUE(survey->graph.find("host0/mlx5_0"));
+  EXPECT_TRUE(survey->graph.find("host0/mlx5_0-2"));
+  EXPECT_NE(survey->facts(0).device("mlx5_0-2"), nullptr);
+}
+
+TEST(Ibnetdiscover, ten_thousand_adapters_of_one_name_are_read_fast) {
+  const std::string text = star(std::vector<std::string>(10'000, "node1 mlx5_0"), "4xHDR");
+  const auto start = std::chrono::steady_clock::now();
+  const Result<Survey> survey = read_fabric("f", text);
+#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+#endif
+  if (!survey) return;  // so many may be too many for one host
+  for (const Node& node : survey->graph.nodes) ASSERT_LE(node.name.size(), 70u);
+}
+
+TEST(Ibnetdiscover, a_description_from_the_factory_names_no_host) {
+  const std::string factory = "MT25408 ConnectX Mellanox Technologies";
+  const Result<Survey> survey =
+      read_fabric("f", star({factory, factory, "MT4123 ConnectX6   Mellanox Technologies"}, "4xHDR"));
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  ASSERT_EQ(survey->hosts.size(), 3u);
+  EXPECT_EQ(survey->facts(0).hostname, "H-0000000000000001");
+  EXPECT_EQ(survey->facts(1).hostname, "H-0000000000000002");
+}
+
+TEST(Ibnetdiscover, a_cable_without_a_rate_has_an_assumed_one) {
+  const Result<Survey> survey = read_fabric("f", star({"node1 mlx5_0", "node2 mlx5_0"}, ""));
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  std::size_t cables = 0;
+  for (const Link& link : survey->graph.links) {
+    if (link.kind != LinkKind::Network) continue;
+    ++cables;
+    EXPECT_EQ(link.source, "assumed");
+    EXPECT_DOUBLE_EQ(link.bandwidth_gbs, rates::kAssumedEthernet.bandwidth_gbs);
+  }
+  EXPECT_EQ(cables, 2u);
+  for (int nic : survey->graph.ids(NodeKind::Nic))
+    EXPECT_EQ(survey->graph.nodes[static_cast<std::size_t>(nic)].network_gbs, std::nullopt);
 }
 
 }  // namespace

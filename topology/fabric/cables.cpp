@@ -90,6 +90,7 @@ void add_network(Graph& graph, const Cables& cables, const std::vector<int>& nic
   struct Bundle {
     double gbs = 0;
     int count = 0;
+    bool assumed = false;
   };
   std::map<std::pair<int, int>, Bundle> bundles;
   for (const Cables::Cable& cable : cables.cables) {
@@ -103,11 +104,13 @@ void add_network(Graph& graph, const Cables& cables, const std::vector<int>& nic
     Bundle& bundle = bundles[{low, high}];
     bundle.gbs += cable.gbs;
     ++bundle.count;
+    bundle.assumed |= cable.assumed;
   }
   for (const auto& [ends, bundle] : bundles) {
     const bool with_nic = graph.nodes[static_cast<std::size_t>(ends.first)].kind != NodeKind::NetworkSwitch;
     graph.connect(ends.first, ends.second, LinkKind::Network, bundle.gbs,
-                  with_nic ? rates::kFabricLatencyUs : switch_latency_us, "ibnetdiscover", bundle.count);
+                  with_nic ? rates::kFabricLatencyUs : switch_latency_us, bundle.assumed ? "assumed" : "ibnetdiscover",
+                  bundle.count);
   }
 }
 

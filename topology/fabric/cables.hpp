@@ -23,6 +23,7 @@ struct Cables {
     int a = 0;  // switches count from 0; adapters are -1, -2, ...
     int b = 0;
     double gbs = 0;
+    bool assumed = false;  // the listing tells no rate
   };
   std::vector<Switch> switches;
   std::vector<Adapter> adapters;

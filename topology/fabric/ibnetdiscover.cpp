@@ -22,6 +22,7 @@
 #include "topology/fabric/fabric.hpp"
 #include "topology/import/source_text.hpp"
 #include "topology/limits.hpp"
+#include "topology/node_names.hpp"
 #include "topology/rates.hpp"
 
 namespace weft::topology {
@@ -120,12 +121,18 @@ class ListingReader {
     return {};
   }
 
+  // "MT25408 ConnectX Mellanox Technologies": what an adapter is called before a host gives it a name.
+  static bool is_from_factory(std::string_view description) {
+    return description.find("Mellanox Technologies") != std::string_view::npos;
+  }
+
   // "node1 mlx5_0"; SHARP's aggregation nodes are parts of switches and belong to no host.
   Status add_adapter(const std::string& description) {
     if (description.find("Aggregation Node") != std::string::npos) return {};
     if (cables_.adapters.size() == kMaxAdapters) return wrong(fmt::format("more than {} adapters", kMaxAdapters));
     ends_[owner_] = Cables::adapter_end(cables_.adapters.size());
-    const std::vector<std::string_view> words = words_of(description);
+    const std::vector<std::string_view> words =
+        is_from_factory(description) ? std::vector<std::string_view>() : words_of(description);
     cables_.adapters.push_back({owner_.substr(2), words.empty() ? owner_ : std::string(words.front()),
                                 words.size() < 2 ? "" : std::string(words.back())});
     return {};
@@ -154,7 +161,7 @@ class ListingReader {
       const auto a = ends_.find(ends.first.id);
       const auto b = ends_.find(ends.second.id);
       if (a == ends_.end() || b == ends_.end()) continue;  // a router, an aggregation node, or cut off
-      cables_.cables.push_back({a->second, b->second, gbs > 0 ? gbs : *rate_of("4xSDR")});
+      cables_.cables.push_back({a->second, b->second, gbs > 0 ? gbs : rates::kAssumedEthernet.bandwidth_gbs, gbs <= 0});
     }
     return std::move(cables_);
   }
@@ -196,12 +203,11 @@ class ListedHosts {
       machines_.push_back(
           survey_.graph.add(plain_node(NodeKind::Machine, found->second, -1, as_node_name(adapter.host))));
       survey_.hosts.emplace_back().hostname = adapter.host;
+      names_.emplace_back().take(survey_.graph.nodes[static_cast<std::size_t>(machines_.back())].name);
     }
     const int machine = machines_[static_cast<std::size_t>(found->second)];
-    std::string name = adapter.device.empty() ? "hca" : as_node_name(adapter.device);
-    while (!names_.emplace(found->second, name).second ||
-           name == survey_.graph.nodes[static_cast<std::size_t>(machine)].name)
-      name += "x";
+    const std::string name =
+        names_[static_cast<std::size_t>(found->second)].take(adapter.device.empty() ? "hca" : adapter.device);
     Node node = plain_node(NodeKind::Nic, found->second, machine, name);
     node.fabric = true;
     const int nic = survey_.graph.add(std::move(node));
@@ -219,7 +225,7 @@ class ListedHosts {
   Survey& survey_;
   std::map<std::string, int> hosts_;
   std::vector<int> machines_;
-  std::set<std::pair<int, std::string>> names_;
+  std::vector<UniqueNames> names_;  // by host
 };
 
 // The NICs of surveyed hosts by what a listing may call them.
@@ -252,10 +258,16 @@ class KnownNics {
 
 // The rate of a NIC's ports is that of its cables, where nothing else told it.
 void set_port_rates(Graph& graph, const Cables& cables, const std::vector<int>& nics) {
-  std::map<int, double> rates;
+  std::map<int, std::optional<double>> rates;  // of NICs with a cable; nothing if one has no rate
   for (const Cables::Cable& cable : cables.cables)
-    for (int end : {cable.a, cable.b})
-      if (end < 0) rates[nics[Cables::adapter_index(end)]] += cable.gbs;
+    for (int end : {cable.a, cable.b}) {
+      if (end >= 0) continue;
+      std::optional<double>& sum = rates.try_emplace(nics[Cables::adapter_index(end)], 0.0).first->second;
+      if (cable.assumed)
+        sum.reset();
+      else if (sum)
+        *sum += cable.gbs;
+    }
   for (const auto& [nic, gbs] : rates) {
     if (nic < 0) continue;
     Node& node = graph.nodes[static_cast<std::size_t>(nic)];
