@@ -161,6 +161,17 @@ TEST(Cluster, json_reads_back_as_the_merged_cluster) {
   EXPECT_EQ(again->hosts, report->merged.hosts);
 }
 
+TEST(Cluster, findings_keep_their_reference_and_need_no_node) {
+  ClusterReport report;
+  SharedFinding& shared = report.findings.emplace_back();
+  shared.finding.id = "net.duplicate_address";
+  shared.finding.severity = audit::Severity::Error;
+  shared.finding.reference = "RFC 5227";
+  EXPECT_EQ(json::parse(cluster_json(report))["findings"][0]["reference"], "RFC 5227");
+  EXPECT_THAT(cluster_prometheus(report),
+              HasSubstr("weft_cluster_findings{id=\"net.duplicate_address\",severity=\"error\"} 1\n"));
+}
+
 TEST(Cluster, a_thousand_nodes_merge_in_time) {
   std::vector<ClusterNode> nodes = nodes_of(1000);
   for (std::size_t odd : {17U, 400U, 999U}) nodes[odd].survey->hosts[0].kernel.nvidia_driver = "535.1";

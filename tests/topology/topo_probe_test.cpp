@@ -98,6 +98,15 @@ TEST_F(TopoProbe, audit_shows_the_findings_alone) {
   EXPECT_EQ(run(far + "--matrix --audit").out, run(far + "--matrix").out + run(far + "--audit").out);
 }
 
+TEST_F(TopoProbe, parts_stand_in_the_order_that_the_help_names) {
+  EXPECT_THAT(run("--help").out,
+              HasSubstr("Without --bindings, --env, --measure, --matrix, --rings and --audit everything is shown"));
+  const std::string model = "--model dgx-h100 ";
+  std::string parts;
+  for (const char* part : {"--bindings", "--env", "--matrix", "--rings", "--audit"}) parts += run(model + part).out;
+  EXPECT_EQ(run(model + "--audit --rings --matrix --env --bindings").out, parts);
+}
+
 TEST_F(TopoProbe, a_format_is_named_once) {
   EXPECT_EQ(run("--model dgx-h100 --format json").out, run("--model dgx-h100 --json").out);
   EXPECT_EQ(run("--model dgx-h100 --format text").out, run("--model dgx-h100").out);

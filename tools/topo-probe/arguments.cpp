@@ -15,9 +15,10 @@ namespace weft::topo_probe {
 namespace {
 
 constexpr const char* kFooter =
-    "Without --matrix, --rings and --audit everything is shown, but the rings. With some of them only these are shown, "
-    "in that\n"
-    "order. They concern text; JSON and HTML always hold everything, and with --rings the rings too.\n"
+    "Without --bindings, --env, --measure, --matrix, --rings and --audit everything is shown, but bindings, "
+    "environment\n"
+    "and rings. With some of them only these are shown, in that order. They concern text; JSON and HTML always hold\n"
+    "everything, JSON with --bindings and --env these, and both with --rings the rings too.\n"
     "Exit status: 0 whatever it finds, 1 if a finding is as severe as --fail-on or diff finds a difference, 2 for bad "
     "input or usage, or output "
     "that cannot be written.";

@@ -1,7 +1,7 @@
 // topo-probe: shows this machine, a recorded one or a model as Weft sees it, and what is wrong with it.
 //
-// Exit status: 0 whatever it finds, 1 if a finding is at least as severe as --fail-on, 2 for bad input or usage, or
-// output that cannot be written (one line on standard error says what).
+// Exit status: 0 whatever it finds, 1 if a finding is at least as severe as --fail-on or diff finds a difference, 2 for
+// bad input or usage, or output that cannot be written (one line on standard error says what).
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "base/json_writer.hpp"
 #include "base/plural.hpp"
@@ -182,6 +183,7 @@ std::string cluster_json(const ClusterReport& report) {
     json.member("subject", shared.finding.subject);
     json.member("evidence", shared.finding.evidence);
     json.member("fix", shared.finding.fix);
+    json.member("reference", shared.finding.reference);
     json.member("nodes", names_of(report, shared.nodes));
     json.end_object();
   }
@@ -205,15 +207,17 @@ std::string cluster_prometheus(const ClusterReport& report) {
   for (std::size_t i = 1; i < report.groups.size(); ++i)
     for (std::size_t position : report.groups[i].nodes)
       text += fmt::format("weft_cluster_odd{{node=\"{}\"}} 1\n", escaped(report.nodes[position].name));
-  std::map<std::tuple<std::string, std::string, std::string>, int> counts;
-  for (const SharedFinding& shared : report.findings)
+  // By what the labels say; a finding of the cluster itself has no node.
+  std::map<std::string, int> counts;
+  for (const SharedFinding& shared : report.findings) {
+    const std::string labels =
+        fmt::format("id=\"{}\",severity=\"{}\"", shared.finding.id, to_string(shared.finding.severity));
+    if (shared.nodes.empty()) ++counts[labels];
     for (std::size_t position : shared.nodes)
-      ++counts[{std::string(shared.finding.id), std::string(to_string(shared.finding.severity)),
-                report.nodes[position].name}];
+      ++counts[labels + fmt::format(",node=\"{}\"", escaped(report.nodes[position].name))];
+  }
   text += "# HELP weft_cluster_findings Findings of the audit.\n# TYPE weft_cluster_findings gauge\n";
-  for (const auto& [labels, count] : counts)
-    text += fmt::format("weft_cluster_findings{{id=\"{}\",severity=\"{}\",node=\"{}\"}} {}\n", std::get<0>(labels),
-                        std::get<1>(labels), escaped(std::get<2>(labels)), count);
+  for (const auto& [labels, count] : counts) text += fmt::format("weft_cluster_findings{{{}}} {}\n", labels, count);
   return text;
 }
 

@@ -2,8 +2,8 @@
 // core, memory read by all cores of a NUMA node, from their own and from each other's; pair by pair, and all at once,
 // which shows what they share.
 //
-// Threads are pinned; each figure is the best of several rounds, of which each is a median. All of it ends in time:
-// what there was no time for is a remark.
+// Threads are pinned. A round is a median of several passes; a figure is the best of three rounds, or one round where
+// all run at once. All of it ends in time: what there was no time for is a remark.
 #pragma once
 
 #include <vector>
