@@ -150,5 +150,34 @@ TEST(Anonymiser, equal_words_become_equal_words_of_the_same_form) {
   EXPECT_EQ(anonymiser.text("http://172.16.3.4:80/x"), "http://" + address + ":80/x");
 }
 
+TEST(Anonymiser, what_the_boot_line_says_of_the_network_is_replaced_part_by_part) {
+  Anonymiser anonymiser("node17.cluster.example");
+  const std::string mac = anonymiser.text("aa:bb:cc:dd:ee:ff");
+  EXPECT_EQ(anonymiser.text("BOOTIF=01-aa-bb-cc-dd-ee-ff"), "BOOTIF=01-00-00-00-00-00-01");
+  EXPECT_EQ(mac, "00:00:00:00:00:01");
+  const std::string own = anonymiser.text("10.1.2.3");
+  const std::string gateway = anonymiser.text("10.1.2.1");
+  EXPECT_NE(own, "10.1.2.3");
+  EXPECT_EQ(anonymiser.text("ip=10.1.2.3::10.1.2.1:255.255.255.0:node17:eth0"),
+            "ip=" + own + "::" + gateway + ":255.255.255.0:host:eth0");
+  EXPECT_EQ(anonymiser.text("node17 node17.cluster.example node17.other node170"), "host host host node170");
+  EXPECT_EQ(anonymiser.text("0000:c1:00.0 pci:0000:c1:00.1 01-02-03"), "0000:c1:00.0 pci:0000:c1:00.1 01-02-03");
+}
+
+TEST(Anonymiser, a_host_whose_name_is_its_address_has_no_short_name) {
+  EXPECT_EQ(Anonymiser("192.168.1.5").text("0-3,192 GT/s"), "0-3,192 GT/s");
+}
+
+TEST(Anonymiser, serial_numbers_keep_no_letter) {
+  RecordEntries entries;
+  entries["sys/class/dmi/id/product_serial"] = {RecordEntry::Kind::File, "SGH-4XKZ7\n"};
+  entries["sys/class/x/serial"] = {RecordEntry::Kind::File, "SGH-4XKZ7\n"};
+  entries["sys/class/y/serial"] = {RecordEntry::Kind::File, "SGH-4XKW7\n"};
+  Anonymiser("").entries(entries);
+  EXPECT_EQ(entries["sys/class/dmi/id/product_serial"].content, "000-00001\n");
+  EXPECT_EQ(entries["sys/class/x/serial"].content, "000-00001\n");
+  EXPECT_EQ(entries["sys/class/y/serial"].content, "000-00002\n");
+}
+
 }  // namespace
 }  // namespace weft::topology

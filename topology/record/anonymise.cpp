@@ -22,6 +22,7 @@ constexpr std::size_t kGidGroups = 8;
 constexpr std::size_t kMacGroups = 6;
 constexpr std::size_t kLongHex = 32;  // an identifier of a container
 
+bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '-' || c == '.'; }
 
@@ -35,8 +36,8 @@ bool has_groups(std::string_view word, char between, const std::vector<std::size
                     [](std::string_view part, std::size_t length) { return part.size() == length && all_hex(part); });
 }
 
-bool is_mac(std::string_view word) {
-  const std::vector<std::string_view> parts = base::split(word, ':');
+bool is_mac(std::string_view word, char between = ':') {
+  const std::vector<std::string_view> parts = base::split(word, between);
   return parts.size() >= kMacGroups && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
            return part.size() == 2 && all_hex(part);
          });
@@ -58,6 +59,9 @@ std::string ipv4_text(std::uint32_t address) {
   return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
 }
 
+// "node17" of "node17.cluster.example"; an address has none.
+std::string without_domain(const std::string& host) { return parse_ipv4(host) ? host : host.substr(0, host.find('.')); }
+
 bool is_serial_file(const std::string& path) {
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   return name == "unique_id" || name.find("serial") != std::string_view::npos || name == "node_desc";
@@ -70,22 +74,27 @@ bool looks_like_place(std::string_view value) {
 
 }  // namespace
 
-Anonymiser::Anonymiser(std::string host) : host_(std::move(host)), key_(std::random_device()() & 0xffffff) {}
+Anonymiser::Anonymiser(const std::string& host)
+    : host_(without_domain(host)), key_(std::random_device()() & 0xffffff) {}
 
-std::string Anonymiser::digits(std::string_view original, std::string_view kind) {
+std::string Anonymiser::numbered(std::string_view original, std::string_view kind, bool (*counts)(char)) {
   if (all_zero(original)) return std::string(original);
   std::string plain(kind);
   for (char c : original)
-    if (is_hex(c)) plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (counts(c)) plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const int number = known_.try_emplace(plain, static_cast<int>(known_.size()) + 1).first->second;
   std::string text(original);
   std::string left = fmt::format("{:x}", number);
   for (auto at = text.rbegin(); at != text.rend(); ++at) {
-    if (!is_hex(*at)) continue;
+    if (!counts(*at)) continue;
     *at = left.empty() ? '0' : left.back();
     if (!left.empty()) left.pop_back();
   }
   return text;
+}
+
+std::string Anonymiser::digits(std::string_view original, std::string_view kind) {
+  return numbered(original, kind, is_hex);
 }
 
 // Within 10.0.0.0/8, so that addresses of one network stay in one. What means the same everywhere stays.
@@ -97,8 +106,12 @@ std::uint32_t Anonymiser::ipv4(std::uint32_t address) const {
 
 std::string Anonymiser::word(std::string_view word) {
   if (all_zero(word)) return std::string(word);
-  if (!host_.empty() && word == host_) return std::string(kHostStandIn);
+  if (!host_.empty() && (word == host_ || word.starts_with(host_ + "."))) return std::string(kHostStandIn);
   if (is_mac(word)) return digits(word, "mac ");
+  if (is_mac(word, '-')) {  // with the kind of network before it, as PXELINUX has it
+    const std::size_t kind = base::split(word, '-').size() == kMacGroups + 1 ? 3 : 0;
+    return std::string(word.substr(0, kind)) + digits(word.substr(kind), "mac ");
+  }
   if (has_groups(word, ':', std::vector<std::size_t>(kGuidGroups, 4))) return digits(word, "guid ");
   if (has_groups(word, ':', std::vector<std::size_t>(kGidGroups, 4))) {
     // The prefix of the subnet, then a GUID, or an address of IPv4.
@@ -118,12 +131,17 @@ std::string Anonymiser::word(std::string_view word) {
     return "GPU-" + digits(word.substr(4), "uuid ");
   if (word.size() >= kLongHex && all_hex(word)) return digits(word, "id ");
   if (const std::optional<std::uint32_t> address = parse_ipv4(word)) return ipv4_text(ipv4(*address));
-  // An address with a port or a name of the host with a domain.
-  if (!host_.empty() && word.starts_with(host_ + ".")) return std::string(kHostStandIn);
-  if (const std::size_t colon = word.rfind(':'); colon != std::string_view::npos)
-    if (const std::optional<std::uint32_t> address = parse_ipv4(word.substr(0, colon)))
-      return ipv4_text(ipv4(*address)) + std::string(word.substr(colon));
-  return std::string(word);
+  return word.find(':') == std::string_view::npos ? std::string(word) : parts_between_colons(word);
+}
+
+// An address with a port, or the boot line's "10.1.2.3::10.1.2.1:255.255.255.0:node17:eth0".
+std::string Anonymiser::parts_between_colons(std::string_view text) {
+  std::string result;
+  for (std::string_view part : base::split(text, ':')) {
+    if (!result.empty() || part.data() != text.data()) result += ':';
+    result += word(part);
+  }
+  return result;
 }
 
 std::string Anonymiser::text(std::string_view text) {
@@ -143,7 +161,9 @@ std::string Anonymiser::text(std::string_view text) {
   return result;
 }
 
-std::string Anonymiser::serial(std::string_view text) { return fmt::format("{}\n", digits(trim(text), "serial ")); }
+std::string Anonymiser::serial(std::string_view text) {
+  return fmt::format("{}\n", numbered(trim(text), "serial ", is_alphanumeric));
+}
 
 // proc/net/route: destination and gateway are the second and third word, the mask the eighth, as little-endian numbers.
 std::string Anonymiser::route_table(std::string_view text) {

@@ -12,8 +12,8 @@ namespace weft::topology {
 
 class Anonymiser {
  public:
-  // `host`: the name to look for; empty: none.
-  explicit Anonymiser(std::string host);
+  // `host`: the name to look for; empty: none. Of a name with a domain the short one counts, too.
+  explicit Anonymiser(const std::string& host);
 
   // Hardware addresses, GUIDs, GIDs, UUIDs, IPv4 addresses and the host's name, wherever they stand in a text.
   std::string text(std::string_view text);
@@ -26,11 +26,13 @@ class Anonymiser {
   std::string route_table(std::string_view text);
   std::string ipv6_table(std::string_view text);
   std::string environment(std::string_view text);
-  // Of the same form and length, made of a number that stands for the original.
-  std::string digits(std::string_view original, std::string_view kind);
+  std::string parts_between_colons(std::string_view text);
+  // Of the same form and length, made of a number that stands for the original: in place of the characters that count.
+  std::string numbered(std::string_view original, std::string_view kind, bool (*counts)(char));
+  std::string digits(std::string_view original, std::string_view kind);  // hexadecimal ones count
   std::uint32_t ipv4(std::uint32_t address) const;
 
-  std::string host_;
+  std::string host_;                               // without its domain
   std::uint32_t key_;                              // of this record, kept nowhere
   std::map<std::string, int, std::less<>> known_;  // kind and original, without its punctuation -> number
 };
