@@ -9,9 +9,11 @@
 
 #include "base/sanitizers.hpp"
 #include "tests/topology/support/recorded_tree.hpp"
+#include "topology/audit/audit.hpp"
 #include "topology/probe/sysfs_network.hpp"
 #include "topology/probe/sysfs_pci.hpp"
 #include "topology/read_file.hpp"
+#include "topology/survey.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -90,6 +92,20 @@ TEST_F(Recorded, cpus_and_memory_are_found) {
   EXPECT_EQ(node_of(graph, "numa1").memory_bytes, 1073741824u);
   EXPECT_EQ(node_of(graph, "numa1").cores, 2);
   EXPECT_EQ(graph.ids(NodeKind::CoreGroup).size(), 2u);
+}
+
+// hwloc says 0 for what it does not know, too.
+TEST_F(Recorded, a_numa_node_without_memory_is_told_from_one_whose_memory_is_not_known) {
+  const std::string meminfo = "/sys/devices/system/node/node1/meminfo";
+  tree_.write(meminfo, "Node 1 MemTotal: 0 kB\nNode 1 MemFree: 0 kB\n");
+  EXPECT_EQ(node_of(probed(), "numa1").memory_bytes, 0u);
+  Survey survey;
+  survey.graph = probed();
+  const auto findings = audit::audit(survey);
+  EXPECT_TRUE(std::any_of(findings.begin(), findings.end(),
+                          [](const auto& finding) { return finding.id == "bios.numa_without_memory"; }));
+  tree_.write(meminfo, "Node 1 MemFree: 0 kB\n");
+  EXPECT_EQ(node_of(probed(), "numa1").memory_bytes, std::nullopt);
 }
 
 TEST_F(Recorded, the_name_is_that_of_the_recorded_machine) {

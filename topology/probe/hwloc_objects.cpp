@@ -140,7 +140,8 @@ PciFunction function_of(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& pci) {
 void take_attributes(const hwloc_obj& from, Object& object) {
   switch (from.type) {
     case HWLOC_OBJ_NUMANODE:
-      object.memory_bytes = from.attr->numanode.local_memory;
+      // 0 is also what hwloc says where it does not know.
+      if (from.attr->numanode.local_memory > 0) object.memory_bytes = from.attr->numanode.local_memory;
       break;
     case HWLOC_OBJ_PCI_DEVICE:
       object.pci = function_of(from.attr->pcidev);

@@ -1,4 +1,8 @@
 // Phase memory: NUMA nodes, also those without cores (the memory of a GPU).
+#include <fmt/format.h>
+
+#include "topology/facts/text.hpp"
+#include "topology/facts/tree.hpp"
 #include "topology/probe/machine_probe.hpp"
 
 namespace weft::topology {
@@ -14,6 +18,13 @@ int home_of_memory(MachineProbe& probe, const Object& numa) {
   return above;
 }
 
+// "Node 1 MemTotal:       0 kB": the kernel knows that there is none.
+bool is_told_to_be_empty(const MachineProbe& probe, const Object& numa) {
+  if (probe.root.empty()) return false;
+  const auto text = Tree(probe.root).text(fmt::format("sys/devices/system/node/node{}/meminfo", numa.index()));
+  return text && value_of(*text, fmt::format("Node {} MemTotal:", numa.index())) == "0 kB";
+}
+
 }  // namespace
 
 void probe_memory(MachineProbe& probe) {
@@ -22,7 +33,8 @@ void probe_memory(MachineProbe& probe) {
     const int id = probe.builder.numa(home_of_memory(probe, numa), numa.index());
     Node& node = probe.node(id);
     node.name = probe.unique_name(node.name);
-    if (numa.memory_bytes > 0) node.memory_bytes = numa.memory_bytes;
+    node.memory_bytes = numa.memory_bytes;
+    if (!node.memory_bytes && is_told_to_be_empty(probe, numa)) node.memory_bytes = 0;
     take_cpus(probe, numa.cpus, node);
     probe.node_of_object(object) = id;
   }

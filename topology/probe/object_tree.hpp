@@ -64,7 +64,7 @@ struct Object {
   std::string subtype;           // "NVSwitch"
   std::optional<IndexSet> cpus;  // I/O objects have none
   std::optional<IndexSet> nodes;
-  std::uint64_t memory_bytes = 0;  // of a NUMA node; 0: unknown
+  std::optional<std::uint64_t> memory_bytes;  // of a NUMA node
   bool host_bridge = false;
   unsigned below_domain = 0;  // of a bridge: the first bus below it
   unsigned below_bus = 0;

@@ -11,10 +11,14 @@
 namespace weft::topology::audit {
 namespace {
 
-constexpr std::array<std::string_view, 9> kOfLinks = {
-    "symbol_error",      "link_error_recovery",         "link_downed",
-    "port_rcv_errors",   "local_link_integrity_errors", "excessive_buffer_overrun_errors",
-    "rx_crc_errors_phy", "port_xmit_discards",          "port_rcv_remote_physical_errors"};
+constexpr std::array<std::string_view, 8> kOfLinks = {"symbol_error",
+                                                      "link_error_recovery",
+                                                      "link_downed",
+                                                      "port_rcv_errors",
+                                                      "local_link_integrity_errors",
+                                                      "excessive_buffer_overrun_errors",
+                                                      "port_xmit_discards",
+                                                      "port_rcv_remote_physical_errors"};
 
 void check(const Rule& self, const Input& input, Report& report) {
   for (const Rise& rise : rising_counters(input)) {
