@@ -1,6 +1,7 @@
 // A record is read back like the machine it was made of, and an anonymous one names nobody.
 #include "topology/record/record.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 
 #include "tests/topology/support/recorded_tree.hpp"
 #include "topology/record/anonymise.hpp"
+#include "topology/record/collector.hpp"
 #include "topology/record/unpack.hpp"
 #include "topology/survey.hpp"
 
@@ -121,6 +123,48 @@ TEST_F(Records, an_anonymous_record_names_nobody) {
 TEST_F(Records, a_file_that_cannot_be_written_is_told_before_anything_is_read) {
   EXPECT_FALSE(write_record("/nonexistent/x.tar.bz2", {tree_.root(), false}).ok());
   EXPECT_EQ(write_record(scratch_.root() + "/x.tar.bz2", {scratch_.root(), false}).code(), Code::NotFound);
+}
+
+TEST_F(Records, a_record_is_refused_where_it_would_not_hold_all) {
+  for (const char* table : {"cpuinfo", "net/fib_trie", "net/ipv6_route"})
+    tree_.write(fmt::format("/proc/{}", table), std::string(std::size_t{4} << 20, 'x'));
+  for (int i = 0; i < 1000; ++i)
+    tree_.write(fmt::format("/sys/class/dmi/id/bios_{}", i), std::string(std::size_t{16} << 10, 'x'));
+  const Status status = write_record(scratch_.root() + "/x.tar.bz2", {tree_.root(), false});
+  EXPECT_EQ(status.code(), Code::ResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("24 MiB"));
+}
+
+TEST_F(Records, of_what_is_only_looked_for_no_content_is_kept) {
+  tree_.write("/usr/lib/libnccl-net.so", "content of a library");
+  const std::string path = record(false);
+  EXPECT_THAT(content_of(path), Not(HasSubstr("content of a library")));
+  const Result<Survey> live = survey({tree_.root()});
+  const Result<Survey> recorded = load_survey(path);
+  ASSERT_TRUE(live);
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(recorded->facts(0).network_plugins, std::vector<std::string>{"libnccl-net.so"});
+  EXPECT_EQ(recorded->facts(0).network_plugins, live->facts(0).network_plugins);
+  EXPECT_THAT(content_of(path), HasSubstr("libnccl-net.so"));
+}
+
+TEST_F(Records, a_dev_with_rdma_devices_is_a_whole_one) {
+  tree_.write("/dev/infiniband/uverbs0", "");
+  tree_.write("/dev/null", "");
+  EXPECT_THAT(content_of(record(false)), HasSubstr("dev/null"));
+}
+
+TEST_F(Records, what_is_behind_a_link_that_climbs_is_found) {
+  tree_.write("/run/state/x", "behind");
+  tree_.write("/a/c", "beside");
+  tree_.link("/var/run", "../run");
+  tree_.link("/a/b", "../a/../run/./state");
+  Collector collector(tree_.root());
+  collector.add("var/run/state/x", 100);
+  collector.add("a/b/../../a/c", 100);
+  EXPECT_EQ(collector.entries()["run/state/x"].content, "behind");
+  EXPECT_EQ(collector.entries()["var/run"].content, "../run");
+  EXPECT_EQ(collector.entries()["a/c"].content, "beside");
 }
 
 TEST(Record, this_machine_is_recorded_in_2_s_and_read_back_equal) {

@@ -68,7 +68,10 @@ base::FileDescriptor Tree::open(const std::string& path, int flags) const {
   int file = open_inside(folder_.get(), path.c_str(), flags);
   // Old kernels do not have the call, and some containers forbid it.
   if (file < 0 && (errno == ENOSYS || errno == EPERM)) file = ::openat(folder_.get(), path.c_str(), flags);
-  if (file >= 0 && observer_) observer_(path, (flags & O_DIRECTORY) != 0);
+  if (file >= 0 && observer_)
+    observer_(path, (flags & O_DIRECTORY) != 0 ? Asked::Names
+                    : (flags & O_PATH) != 0    ? Asked::Existence
+                                               : Asked::Content);
   return base::FileDescriptor(file);
 }
 

@@ -36,7 +36,8 @@ class TreeFile {
 class Tree {
  public:
   // Told of all that was there when it was asked for: what a record must hold.
-  using Observer = std::function<void(const std::string& path, bool listed)>;
+  enum class Asked : std::uint8_t { Existence, Content, Names };
+  using Observer = std::function<void(const std::string& path, Asked asked)>;
 
   // Paths below are written without the root and without a slash before them: "sys/class/net".
   explicit Tree(std::string root, Observer observer = {});

@@ -73,8 +73,8 @@ std::string Collector::resolve(const std::string& path) {
     left.pop_front();
     if (part.empty() || part == ".") continue;
     if (part == "..") {
-      real.erase(std::min(real.rfind('/'), real.size()));
-      if (real.find('/') == std::string::npos && real.size() <= part.size()) real.clear();
+      const std::size_t slash = real.rfind('/');
+      real.erase(slash == std::string::npos ? 0 : slash);
       continue;
     }
     const std::string next = real.empty() ? part : real + "/" + part;
@@ -91,6 +91,11 @@ std::string Collector::resolve(const std::string& path) {
   return real;
 }
 
+bool Collector::full() {
+  overflowed_ |= entries_.size() >= kMaxRecordEntries || bytes_ >= kMaxRecordBytes;
+  return overflowed_;
+}
+
 void Collector::add(const std::string& path, std::size_t most) {
   if (full()) return;
   const std::string real = resolve(path);
@@ -103,6 +108,7 @@ void Collector::add(const std::string& path, std::size_t most) {
   RecordEntry& entry = entries_[real];
   if (entry.kind == RecordEntry::Kind::File && entry.content.size() >= most) return;
   entry.kind = RecordEntry::Kind::File;
+  if (most == 0) return;
   if (std::optional<std::string> content = read_up_to(root_ + "/" + real, most)) {
     bytes_ += content->size();
     entry.content = std::move(*content);

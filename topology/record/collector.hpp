@@ -16,12 +16,15 @@ struct RecordEntry {
 };
 using RecordEntries = std::map<std::string, RecordEntry>;  // by path without a slash before it: "sys/class/net"
 
+inline constexpr std::size_t kMaxRecordEntries = 120'000;  // an archive may have a few more when it is read
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{24} << 20;
+
 class Collector {
  public:
   explicit Collector(std::string root) : root_(root == "/" ? "" : std::move(root)) {}
 
   // What is at that path, and the links on the way there. A file is read up to `most` bytes; what cannot be read is
-  // left out.
+  // left out. With 0 it is only told that it is there.
   void add(const std::string& path, std::size_t most);
   // The names in a folder: links as they are, other entries without content.
   void add_names(const std::string& folder);
@@ -31,19 +34,19 @@ class Collector {
   // A file of our own making.
   void put(const std::string& path, std::string content);
   RecordEntries& entries() { return entries_; }
+  // Whether there was more than a record holds, so that something was left out.
+  bool overflowed() const { return overflowed_; }
 
  private:
-  static constexpr std::size_t kMaxEntries = 50'000;
-  static constexpr std::size_t kMaxBytes = std::size_t{24} << 20;
-
   // The path with all links resolved within the root, which are added; empty if it leads nowhere.
   std::string resolve(const std::string& path);
   void match(const std::string& folder, std::string_view pattern, std::size_t most, std::size_t depth);
-  bool full() const { return entries_.size() >= kMaxEntries || bytes_ >= kMaxBytes; }
+  bool full();  // asked before something is added
 
   std::string root_;
   RecordEntries entries_;
   std::size_t bytes_ = 0;
+  bool overflowed_ = false;
 };
 
 }  // namespace weft::topology

@@ -42,11 +42,11 @@ bool is_wanted_process(const std::string& root, std::string_view path) {
   return name && name->starts_with("nv-fabricmanage");
 }
 
-void notice(Collector& collector, const std::string& root, const std::string& path, bool listed) {
+void notice(Collector& collector, const std::string& root, const std::string& path, Tree::Asked asked) {
   if (path == "proc/self/numa_maps" || path == "proc") return;  // of the recorder itself; of all processes
   if (is_other_process(path) && !is_wanted_process(root, path)) return;
-  collector.add(path, kMostOfNoticed);
-  if (listed) collector.add_names(path);
+  collector.add(path, asked == Tree::Asked::Existence ? 0 : kMostOfNoticed);
+  if (asked == Tree::Asked::Names) collector.add_names(path);
 }
 
 // Mounts tell names of file servers and users; of interest are cgroups and /dev/shm.
@@ -76,13 +76,19 @@ void keep_what_matters(RecordEntries& entries) {
       found->second.content = relevant_mounts(found->second.content);
 }
 
-RecordEntries collect(const std::string& root) {
+Result<RecordEntries> collect(const std::string& root) {
   Collector collector(root);
   const std::string prefix = root == "/" ? "" : root;
-  const Tree tree(root, [&](const std::string& path, bool listed) { notice(collector, prefix, path, listed); });
+  const Tree tree(root, [&](const std::string& path, Tree::Asked asked) { notice(collector, prefix, path, asked); });
   std::vector<Remark> ignored;
   read_host_facts(tree, Graph(), ignored);
+  collector.add("dev/null", 0);  // a sign of a whole /dev
   for (const RecordPath& path : record_paths()) collector.add_matching(std::string(path.pattern), path.most);
+  if (collector.overflowed())
+    return Status(Code::ResourceExhausted,
+                  fmt::format("cannot record {}: what is read of it is more than {} files or {} MiB; archive its sys/ "
+                              "and proc/ by other means",
+                              root, kMaxRecordEntries, kMaxRecordBytes >> 20));
   collector.put("proc/self/environ", relevant_environment(Tree(root)));
   keep_what_matters(collector.entries());
   return std::move(collector.entries());
@@ -146,7 +152,7 @@ Status write_record(const std::string& path, const RecordOptions& options) {
   WEFT_TRY(base::check_writable(path));
   WEFT_TRY_ASSIGN(const ArchiveLibrary* library, ArchiveLibrary::load());
   const std::string root = options.root.empty() ? "/" : options.root;
-  RecordEntries entries = collect(root);
+  WEFT_TRY_ASSIGN(RecordEntries entries, collect(root));
   if (!entries.contains("sys") && entries.lower_bound("sys/") == entries.end())
     return Status(Code::NotFound, fmt::format("cannot record {}: there is no /sys to read", root));
   if (options.anonymise) {
