@@ -264,6 +264,61 @@ TEST(Environment, one_gid_index_is_given_only_if_it_fits_all_ports) {
   EXPECT_EQ(value_in(settings_of(survey), "NCCL_IB_GID_INDEX"), "unset");
 }
 
+// A machine whose GPUs and NICs are below the host bridges themselves.
+Survey without_switches(std::string_view line) {
+  Survey survey = machine_of(line);
+  std::vector<Node>& nodes = survey.graph.nodes;
+  for (Node& node : nodes) {
+    if (node.kind != NodeKind::Gpu && node.kind != NodeKind::Nic) continue;
+    const int bridge = nodes[static_cast<std::size_t>(node.parent)].parent;
+    for (Link& link : survey.graph.links)
+      for (auto [own, other] : {std::pair{&link.a, &link.b}, std::pair{&link.b, &link.a}})
+        if (*own == node.id && *other == node.parent) *other = bridge;
+    node.parent = bridge;
+    if (node.kind == NodeKind::Gpu) node.device = "10de:2330";
+  }
+  return survey;
+}
+
+TEST(Environment, a_gid_with_ffff_in_it_is_not_an_ipv4_address) {
+  Survey survey = machine_of("gpu:2 nic:1 hdr");
+  add_roce(survey, "nic0", 3);
+  GidFacts& gid = survey.hosts[0].devices.back().ports[0].gids[1];
+  for (const char* address : {"2001:0db8:ffff:0000:0000:0000:0000:0001", "2001:db8:ffff::"}) {
+    gid.address = address;
+    EXPECT_EQ(value_in(settings_of(survey), "NCCL_IB_GID_INDEX"), "unset") << address;
+  }
+  gid.address = "::FFFF:10.0.0.4";
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_IB_GID_INDEX"), "3");
+}
+
+// As the audit judges it: modules that are loaded but not registered, or open ones on a kernel without DMA-BUF, are no
+// way to GPU memory.
+TEST(Environment, a_level_of_gpudirect_is_given_only_where_gpudirect_works) {
+  Survey survey = without_switches("packages:1 gpu:2 nic:2 hdr");
+  KernelFacts& kernel = survey.hosts[0].kernel;
+  kernel.modules = std::vector<std::string>{"nvidia", "nvidia_peermem"};
+  ASSERT_EQ(value_in(settings_of(survey), "NCCL_NET_GDR_LEVEL"), "PHB");
+  kernel.peer_memory_clients = std::vector<std::string>{};
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_NET_GDR_LEVEL"), "unset");
+  kernel.modules = std::vector<std::string>{"nvidia"};
+  kernel.nvidia_open = true;
+  kernel.version = "5.4.0";
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_NET_GDR_LEVEL"), "unset");
+  kernel.version = "6.1.0";
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_NET_GDR_LEVEL"), "PHB");
+}
+
+TEST(Environment, a_topology_file_that_nobody_wrote_is_not_exported) {
+  Survey survey = without_switches("packages:1 gpu:2 nic:2 hdr");
+  survey.hosts[0].platform.virtual_machine = true;
+  Locality locality(survey.graph);
+  const std::string text = environment_text(survey, locality);
+  EXPECT_THAT(text, HasSubstr("\n# export NCCL_TOPO_FILE=FILE\n"));
+  EXPECT_THAT(text, HasSubstr("--format nccl-xml"));
+  EXPECT_THAT(text, Not(HasSubstr("\nexport NCCL_TOPO_FILE")));
+}
+
 TEST(Environment, rails_keep_rings_to_their_nics) {
   EXPECT_EQ(value_in(settings_of(machine_of("dgx-h100 hosts:4")), "NCCL_CROSS_NIC"), "unset");
   const std::vector<Setting> only = settings_of(machine_of("dgx-h100 hosts:4 fabric:rail-only leaf_hosts:4"));

@@ -11,6 +11,8 @@
 #include "base/plural.hpp"
 #include "topology/advice/bindings.hpp"
 #include "topology/cpu_set.hpp"
+#include "topology/facts/gids.hpp"
+#include "topology/facts/gpu_direct.hpp"
 #include "topology/network.hpp"
 #include "topology/node_names.hpp"
 
@@ -18,14 +20,6 @@ namespace weft::topology::advice {
 namespace {
 
 constexpr std::size_t kUcxRails = 2;  // NICs that UCX uses for one message unless told otherwise
-
-bool contains(const std::optional<std::vector<std::string>>& list, std::string_view word) {
-  return list && std::find(list->begin(), list->end(), word) != list->end();
-}
-
-// "0000:0000:0000:0000:0000:ffff:0a00:0004": an IPv4 address in a GID.
-bool is_ipv4(const GidFacts& gid) { return gid.address.find(":ffff:") != std::string::npos; }
-bool is_link_local(const GidFacts& gid) { return gid.address.starts_with("fe80"); }
 
 // What is asked of links, by host, so that a cluster's are looked through once.
 struct LinksByHost {
@@ -144,7 +138,7 @@ class Advisor {
   static std::optional<int> gid_of(const PortFacts& port) {
     if (port.link_layer != "Ethernet") return std::nullopt;
     for (const GidFacts& gid : port.gids)
-      if (gid.type == "RoCE v2" && is_ipv4(gid) && !is_link_local(gid)) return gid.index;
+      if (gid.type == "RoCE v2" && is_ipv4_gid(gid)) return gid.index;
     return std::nullopt;
   }
 
@@ -167,17 +161,11 @@ class Advisor {
     set("UCX_IB_GID_INDEX", fmt::format("{}", index), reason);
   }
 
-  // Whether NICs can reach the memory of GPUs at all; unknown if nothing tells.
-  std::optional<bool> gpu_direct() const {
-    if (contains(facts_.kernel.modules, "nvidia_peermem") || contains(facts_.kernel.peer_memory_clients, "nv_mem"))
-      return true;
-    if (facts_.kernel.nvidia_open == true) return true;  // exports DMA-BUF
-    return facts_.kernel.modules ? std::optional(false) : std::nullopt;
-  }
-
   // NCCL stops at PXB by itself. If all that is near is below the host bridge, it needs to be told.
   void judge_gpu_direct() {
-    if (!has_nvidia_gpus() || nics_.empty() || gpu_direct() != true || facts_.variable("NCCL_TOPO_FILE")) return;
+    if (!has_nvidia_gpus() || nics_.empty() || gpu_direct(facts_) != GpuDirect::Possible ||
+        facts_.variable("NCCL_TOPO_FILE"))
+      return;
     std::size_t host_bridge = 0;
     for (int gpu : locality_.gpus(host_)) {
       PathClass nearest = PathClass::None;
@@ -229,12 +217,12 @@ class Advisor {
     const std::vector<int>& gpus = locality_.gpus(host_);
     if (std::any_of(gpus.begin(), gpus.end(), [&](int gpu) { return behind_switch(gpu); })) return;
     if (facts_.variable("NCCL_TOPO_FILE")) return;
-    set("NCCL_TOPO_FILE", "/etc/nccl-topology.xml",
-        facts_.topology_file_present == true ? "this virtual machine hides switches and NUMA nodes; the cloud's own "
-                                               "topology file is on it: put its path here"
-                                             : "this virtual machine hides switches and NUMA nodes; write the file "
-                                               "from a dump of the real machine (topo-probe "
-                                               "--from DUMP --format nccl-xml) with this guest's bus ids");
+    set("NCCL_TOPO_FILE", "",
+        facts_.topology_file_present == true
+            ? "this virtual machine hides switches and NUMA nodes; the cloud's own topology file is on it: its path is "
+              "the value"
+            : "this virtual machine hides switches and NUMA nodes; write the file from a dump of the real machine "
+              "(topo-probe --from DUMP --format nccl-xml) with this guest's bus ids");
   }
 
   void judge_affinity() {
@@ -309,7 +297,8 @@ std::string lines_of(const std::vector<Setting>& settings) {
       text += "# (it is set so already)\n";
     else if (setting.present)
       text += fmt::format("# (now it is {})\n", quoted(*setting.present));
-    text += fmt::format("export {}={}\n", setting.name, quoted(setting.value));
+    text += setting.value.empty() ? fmt::format("# export {}=FILE\n", setting.name)
+                                  : fmt::format("export {}={}\n", setting.name, quoted(setting.value));
   }
   return text;
 }
@@ -348,7 +337,8 @@ void write_environment(base::JsonWriter& json, const Survey& survey, Locality& l
       json.begin_object();
       json.member("host", host);
       json.member("name", setting.name);
-      json.member("value", setting.value);
+      json.key("value");
+      setting.value.empty() ? json.value(nullptr) : json.value(setting.value);
       json.member("reason", setting.reason);
       json.member("present", setting.present);
       json.end_object();

@@ -15,7 +15,7 @@ namespace weft::topology::advice {
 
 struct Setting {
   std::string name;
-  std::string value;
+  std::string value;  // empty where it is a file that must be written or found first
   std::string reason;
   std::optional<std::string> present;  // what the environment holds now, if that is known
 

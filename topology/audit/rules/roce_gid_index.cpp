@@ -7,8 +7,8 @@
 
 #include "base/parse.hpp"
 #include "topology/audit/audit.hpp"
-#include "topology/audit/gids.hpp"
 #include "topology/audit/host_view.hpp"
+#include "topology/facts/gids.hpp"
 
 namespace weft::topology::audit {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "topology/audit/audit.hpp"
-#include "topology/audit/gids.hpp"
 #include "topology/audit/host_view.hpp"
+#include "topology/facts/gids.hpp"
 
 namespace weft::topology::audit {
 namespace {

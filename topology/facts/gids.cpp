@@ -1,11 +1,11 @@
 // Addresses in the GID table of a RoCE port.
-#include "topology/audit/gids.hpp"
+#include "topology/facts/gids.hpp"
 
 #include <array>
 #include <cctype>
 #include <string>
 
-namespace weft::topology::audit {
+namespace weft::topology {
 namespace {
 
 std::string lower(std::string_view text) {
@@ -34,4 +34,4 @@ const GidFacts* best_gid(const PortFacts& port) {
   return routed;
 }
 
-}  // namespace weft::topology::audit
+}  // namespace weft::topology
