@@ -161,6 +161,32 @@ TEST(Cluster, json_reads_back_as_the_merged_cluster) {
   EXPECT_EQ(again->hosts, report->merged.hosts);
 }
 
+TEST(Cluster, findings_of_the_cluster_are_ignored_as_others_are) {
+  std::vector<ClusterNode> nodes = nodes_of(4);
+  nodes[2].survey->hosts[0].kernel.modules = {"nvidia"};
+  nodes.emplace_back().name = "node10";
+  nodes.back().failure = "rank 9 died before it told";
+  const auto ids = [&](const std::vector<std::string>& ignored) {
+    audit::Site site;
+    for (const std::string& text : ignored) {
+      const Result<audit::Ignored> one = audit::parse_ignored(text);
+      EXPECT_TRUE(one) << one.status().to_string();
+      if (one) site.ignored.push_back(*one);
+    }
+    std::vector<std::string> all;
+    const Result<ClusterReport> report = make_cluster_report(nodes, site);
+    for (const SharedFinding& shared : report->findings)
+      if (shared.finding.id.starts_with("cluster.")) all.emplace_back(shared.finding.id);
+    return all;
+  };
+  EXPECT_THAT(ids({}), ElementsAre("cluster.silent_node", "cluster.odd_node"));
+  EXPECT_THAT(ids({"cluster.silent_node"}), ElementsAre("cluster.odd_node"));
+  EXPECT_THAT(ids({"cluster.silent_node@node10", "cluster.odd_node@node3"}), testing::IsEmpty());
+  EXPECT_THAT(ids({"cluster.silent_node@node11", "cluster.odd_node@node4"}),
+              ElementsAre("cluster.silent_node", "cluster.odd_node"));
+  EXPECT_THAT(std::string(audit::parse_ignored("cluster.odd_nodes").status().message()), HasSubstr("cluster.odd_node"));
+}
+
 TEST(Cluster, findings_keep_their_reference_and_need_no_node) {
   ClusterReport report;
   SharedFinding& shared = report.findings.emplace_back();

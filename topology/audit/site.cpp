@@ -36,16 +36,22 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::vector<std::string_view> known_ids() {
+  std::vector<std::string_view> ids = {kOddNode, kSilentNode};
+  for (const Rule* rule : rules()) ids.push_back(rule->id);
+  return ids;
+}
+
 // At most three ids that are like this one: by letters, or by what stands behind the dot.
 std::vector<std::string_view> near_ids(std::string_view id) {
   constexpr std::size_t kMostNear = 3;
   constexpr std::size_t kMostLetters = 64;
   std::vector<std::pair<std::size_t, std::string_view>> near;
   if (id.size() > kMostLetters) return {};
-  for (const Rule* rule : rules()) {
-    const std::string_view own = rule->id.substr(rule->id.find('.') + 1);
-    const std::size_t far = std::min(distance(id, rule->id), distance(id, own));
-    if (far <= std::max<std::size_t>(2, id.size() / 2)) near.emplace_back(far, rule->id);
+  for (const std::string_view known : known_ids()) {
+    const std::string_view own = known.substr(known.find('.') + 1);
+    const std::size_t far = std::min(distance(id, known), distance(id, own));
+    if (far <= std::max<std::size_t>(2, id.size() / 2)) near.emplace_back(far, known);
   }
   std::sort(near.begin(), near.end());
   std::vector<std::string_view> ids;
@@ -136,7 +142,7 @@ Result<Ignored> parse_ignored(std::string_view text) {
                   at == std::string_view::npos ? "" : std::string(text.substr(at + 1))};
   if (at != std::string_view::npos && ignored.subject.empty())
     return Status(Code::InvalidArgument, fmt::format("\"{}\" has no subject behind its @", text.substr(0, 80)));
-  if (find_rule(ignored.id) != nullptr) return ignored;
+  if (find_rule(ignored.id) != nullptr || ignored.id == kOddNode || ignored.id == kSilentNode) return ignored;
   const std::vector<std::string_view> near = near_ids(ignored.id);
   return Status(Code::InvalidArgument, fmt::format("no rule has the id \"{}\"; {}", ignored.id.substr(0, 80),
                                                    near.empty() ? std::string("docs/audit.md lists them")

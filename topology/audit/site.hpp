@@ -57,10 +57,14 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
+// Findings of a whole cluster (topology/cluster/), which no rule makes: their subjects are nodes.
+inline constexpr std::string_view kOddNode = "cluster.odd_node";
+inline constexpr std::string_view kSilentNode = "cluster.silent_node";
+
 inline constexpr std::size_t kMaxSiteBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxIgnored = 4096;
 
-// "ID" or "ID@SUBJECT". An id that no rule has is InvalidArgument, and ids that are near to it are named.
+// "ID" or "ID@SUBJECT". An id that no finding has is InvalidArgument, and ids that are near to it are named.
 Result<Ignored> parse_ignored(std::string_view text);
 // Whether findings of that id and subject are left out. A subject is named whole ("mlx5_0 (0000:c1:00.0)"), or by one
 // of its words without brackets and commas: "mlx5_0", "0000:c1:00.0".

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "topology/append_hosts.hpp"
+#include "topology/audit/site.hpp"
 #include "topology/cluster/statements.hpp"
 #include "topology/limits.hpp"
 #include "topology/network.hpp"
@@ -162,7 +163,8 @@ std::vector<SharedFinding> share(const std::vector<audit::Finding>& findings,
   return shared;
 }
 
-SharedFinding odd_nodes(const Group& group, std::size_t all) {
+// `nodes` are those of the group that are told.
+SharedFinding odd_nodes(const Group& group, std::vector<std::size_t> nodes, std::size_t all) {
   std::string evidence;
   for (std::size_t i = 0; i < group.differences.size() && i < 3; ++i) {
     const Difference& one = group.differences[i];
@@ -170,24 +172,40 @@ SharedFinding odd_nodes(const Group& group, std::size_t all) {
   }
   if (group.differences.size() > 3) evidence += fmt::format("; and {} more", group.differences.size() - 3);
   SharedFinding odd;
-  odd.finding.id = "cluster.odd_node";
+  odd.finding.id = audit::kOddNode;
   odd.finding.severity = audit::Severity::Warning;
-  odd.finding.subject = fmt::format("{} of {} nodes", group.nodes.size(), all);
+  odd.finding.subject = fmt::format("{} of {} nodes", nodes.size(), all);
   odd.finding.evidence = std::move(evidence);
   odd.finding.fix = "make these nodes like the others, or say that they are another partition";
-  odd.nodes = group.nodes;
+  odd.nodes = std::move(nodes);
   return odd;
 }
 
 SharedFinding silent_node(const ClusterNode& node, std::size_t position) {
   SharedFinding silent;
-  silent.finding.id = "cluster.silent_node";
+  silent.finding.id = audit::kSilentNode;
   silent.finding.severity = audit::Severity::Error;
   silent.finding.subject = node.name;
   silent.finding.evidence = node.failure;
   silent.finding.fix = "look at this node: it told nothing";
   silent.nodes = {position};
   return silent;
+}
+
+// What only the whole cluster shows, but what the site ignores.
+std::vector<SharedFinding> findings_of_cluster(const ClusterReport& report, const audit::Site& site) {
+  const auto ignored = [&](std::string_view id, std::size_t position) {
+    return audit::is_ignored(site, id, report.nodes[position].name);
+  };
+  std::vector<SharedFinding> findings;
+  for (std::size_t i : report.silent)
+    if (!ignored(audit::kSilentNode, i)) findings.push_back(silent_node(report.nodes[i], i));
+  for (std::size_t i = 1; i < report.groups.size(); ++i) {
+    std::vector<std::size_t> nodes = report.groups[i].nodes;
+    std::erase_if(nodes, [&](std::size_t position) { return ignored(audit::kOddNode, position); });
+    if (!nodes.empty()) findings.push_back(odd_nodes(report.groups[i], std::move(nodes), report.nodes.size()));
+  }
+  return findings;
 }
 
 // From machine to machine of the merged graph.
@@ -243,9 +261,7 @@ Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const 
   }
   report.groups = groups_of(report.nodes);
   tell_differences(report.nodes, report.groups);
-  for (std::size_t i : report.silent) report.findings.push_back(silent_node(report.nodes[i], i));
-  for (std::size_t i = 1; i < report.groups.size(); ++i)
-    report.findings.push_back(odd_nodes(report.groups[i], report.nodes.size()));
+  report.findings = findings_of_cluster(report, site);
   for (Group& group : report.groups) group.differences.resize(std::min(group.differences.size(), kMaxDifferences));
   if (report.groups.empty()) return report;
   WEFT_TRY_ASSIGN(const std::vector<std::size_t> position, merge_surveys(report));

@@ -7,6 +7,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/plural.hpp"
+#include "topology/audit/site.hpp"
 #include "topology/cluster/cluster.hpp"
 
 namespace weft::topology::cluster {
@@ -75,7 +76,7 @@ std::string finding_text(const ClusterReport& report, const SharedFinding& share
   std::string where;
   if (shared.nodes.size() == report.nodes.size() && report.nodes.size() > 1)
     where = " on all nodes";
-  else if (!shared.nodes.empty() && finding.id != "cluster.silent_node")
+  else if (!shared.nodes.empty() && finding.id != audit::kSilentNode)
     where = " on " + name_list(report.nodes, shared.nodes);
   return fmt::format("  {} {}{}: {} {}\n    {}\n", to_string(finding.severity), finding.id, where, finding.subject,
                      finding.evidence, finding.fix);
