@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -138,14 +139,13 @@ TEST(Cluster, silent_nodes_are_errors_with_their_reason) {
 
 TEST(Cluster, findings_of_several_nodes_are_told_once) {
   std::vector<ClusterNode> nodes = nodes_of(4);
-  for (ClusterNode& node : nodes) node.survey->graph = *model("dgx-h100 packages:1 gpus_per_switch:1 nic:1 ndr");
-  for (ClusterNode& node : nodes) {
-    Graph& graph = node.survey->graph;
-    graph.nodes[static_cast<std::size_t>(*graph.find("gpu1"))].pci.width = 4;
-    graph.nodes[static_cast<std::size_t>(*graph.find("gpu1"))].pci.max_width = 16;
-  }
+  // Two of its GPUs have no near NIC.
+  for (ClusterNode& node : nodes) node.survey->graph = *model("numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr");
   const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
   ASSERT_TRUE(report);
+  EXPECT_TRUE(std::any_of(report->findings.begin(), report->findings.end(), [](const SharedFinding& shared) {
+    return shared.finding.id == "topo.gpu_without_near_nic";
+  })) << cluster_text(*report);
   for (const SharedFinding& shared : report->findings) {
     EXPECT_THAT(shared.finding.subject, Not(HasSubstr("host0")));
     EXPECT_EQ(shared.nodes.size(), 4u) << shared.finding.id;

@@ -138,6 +138,10 @@ std::optional<std::pair<std::size_t, std::string>> split_host(const std::string&
   return std::nullopt;
 }
 
+void erase_all(std::string& text, std::string_view word) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) text.erase(at, word.size());
+}
+
 // `position` gives the node of each host of the merged survey.
 std::vector<SharedFinding> share(const std::vector<audit::Finding>& findings,
                                  const std::vector<std::size_t>& position) {
@@ -148,6 +152,7 @@ std::vector<SharedFinding> share(const std::vector<audit::Finding>& findings,
     if (const auto split = split_host(finding.subject); split && split->first < position.size()) {
       node = position[split->first];
       finding.subject = split->second;
+      erase_all(finding.evidence, fmt::format("host{}/", split->first));
     } else if (position.size() == 1) {
       node = position.front();
     }
