@@ -186,7 +186,8 @@ std::string to_json(const Graph& graph);
 Result<Graph> from_json(std::string_view json);
 Result<Graph> from_hwloc_xml(std::string_view path);
 // Recognises the kind of file itself: Weft's JSON, hwloc XML, NCCL or RCCL topology XML, the text of `nvidia-smi topo
-// -m` and of `rocm-smi --showtopo`, recorded trees in a folder or an archive. What goes wrong is told with file, line where there is one, and reason.
+// -m` and of `rocm-smi --showtopo`, recorded trees in a folder or an archive. What goes wrong is told with file, line
+// where there is one, and reason.
 Result<Graph> load(std::string_view path);
 
 // Joins machines into a cluster: hosts keep their order, every NIC that can carry the network is joined to one switch.

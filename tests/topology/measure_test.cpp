@@ -120,8 +120,7 @@ TEST(Corrected, the_binding_link_becomes_what_was_measured) {
 
 TEST(Corrected, links_that_do_not_bind_stay_unless_more_went_through) {
   const Graph graph = corrected(measured_machine(7, 7));
-  for (const Link& link : graph.links)
-    EXPECT_EQ(link.source == "measured", link.kind == LinkKind::CpuSocket);
+  for (const Link& link : graph.links) EXPECT_EQ(link.source == "measured", link.kind == LinkKind::CpuSocket);
 }
 
 TEST(Corrected, copies_of_one_core_narrow_nothing) {

@@ -30,8 +30,11 @@ const Rule limits_memlock = {
     .id = "limits.memlock",
     .severity = Severity::Error,
     .summary = "the limit of locked memory is too low for RDMA",
-    .silent = "hosts without fabric NICs; processes with CAP_IPC_LOCK; containers, of which container.cap_ipc_lock tells",
-    .fix = "ulimit -l unlimited (limits.conf, LimitMEMLOCK=infinity in the unit of the launcher's daemon); check under the launcher, not in a login shell",
+    .silent =
+        "hosts without fabric NICs; processes with CAP_IPC_LOCK; containers, of which container.cap_ipc_lock tells",
+    .fix =
+        "ulimit -l unlimited (limits.conf, LimitMEMLOCK=infinity in the unit of the launcher's daemon); check under "
+        "the launcher, not in a login shell",
     .reference = "NVIDIA/nccl-tests#206",
     .check = check,
 };

@@ -1,5 +1,5 @@
-// limits.shm_small: containers get 64 MiB of /dev/shm by default. Weft itself uses memfd, but NCCL, UCX and data loaders keep
-// buffers there.
+// limits.shm_small: containers get 64 MiB of /dev/shm by default. Weft itself uses memfd, but NCCL, UCX and data
+// loaders keep buffers there.
 //
 // An error where NCCL cannot start: about 10 MB for each of the two channels of a GPU (NVIDIA/nccl#290).
 #include <fmt/format.h>
@@ -29,9 +29,9 @@ void check(const Rule& self, const Input& input, Report& report) {
     const std::size_t gpus = accelerators(input, host).size();
     const bool too_small = gpus > 1 && *bytes < gpus * kPerGpu;
     report.add(self, too_small ? Severity::Error : Severity::Warning, input.on(host, "/dev/shm"),
-               fmt::format("holds {} MiB{}", *bytes >> 20,
-                           gpus > 1 ? fmt::format("; NCCL needs about {} MiB for {} GPUs", (gpus * kPerGpu) >> 20, gpus)
-                                    : ""));
+               fmt::format(
+                   "holds {} MiB{}", *bytes >> 20,
+                   gpus > 1 ? fmt::format("; NCCL needs about {} MiB for {} GPUs", (gpus * kPerGpu) >> 20, gpus) : ""));
   }
 }
 

@@ -18,7 +18,8 @@ void check(const Rule& self, const Input& input, Report& report) {
   int number = 0;
   for (const std::vector<NvLinks>& host : nvlinks_by_host(input)) {
     const int this_host = number++;
-    const bool others = std::any_of(host.begin(), host.end(), [](const NvLinks& one) { return one.to_switch && one.active > 0; });
+    const bool others =
+        std::any_of(host.begin(), host.end(), [](const NvLinks& one) { return one.to_switch && one.active > 0; });
     for (const NvLinks& links : host) {
       if (links.active > 0 || host.size() < 2) continue;
       const Node& gpu = input.locality.node(links.gpu);
@@ -40,8 +41,12 @@ const Rule nvlink_absent = {
     .id = "nvlink.absent",
     .severity = Severity::Error,
     .summary = "a GPU of an NVLink board has no NVLink",
-    .silent = "PCIe cards; sources that do not tell NVLinks; single GPUs of a partitioned board; where all GPUs of a virtual machine are alike",
-    .fix = "reset the GPU and look for Xid 74 in dmesg; in a virtual machine pass all GPUs of the board and their NVSwitches, or start the fabric manager on the host",
+    .silent =
+        "PCIe cards; sources that do not tell NVLinks; single GPUs of a partitioned board; where all GPUs of a virtual "
+        "machine are alike",
+    .fix =
+        "reset the GPU and look for Xid 74 in dmesg; in a virtual machine pass all GPUs of the board and their "
+        "NVSwitches, or start the fabric manager on the host",
     .reference = "NVIDIA/nccl-tests#264",
     .check = check,
 };

@@ -1,4 +1,5 @@
-// nvlink.fabric_state: a GPU is not registered with the NVLink fabric: CUDA fails with error 802 although nvidia-smi lists it.
+// nvlink.fabric_state: a GPU is not registered with the NVLink fabric: CUDA fails with error 802 although nvidia-smi
+// lists it.
 #include <fmt/format.h>
 
 #include <map>

@@ -25,7 +25,8 @@ void check(const Rule& self, const Input& input, Report& report) {
       if (facts == nullptr || is_counted_short(host, links.gpu)) continue;
       std::vector<std::string> dead;
       for (const NvLinkFacts& link : facts->nvlinks)
-        if (link.active == false && link.remote_bus_id) dead.push_back(fmt::format("link {} to {}", link.index, *link.remote_bus_id));
+        if (link.active == false && link.remote_bus_id)
+          dead.push_back(fmt::format("link {} to {}", link.index, *link.remote_bus_id));
       if (!dead.empty())
         report.add(self, input.locality.describe(links.gpu),
                    fmt::format("{} of {} links: not active: {}", dead.size(), facts->nvlinks.size(), names_of(dead)));
@@ -40,8 +41,12 @@ const Rule nvlink_link_inactive = {
     .id = "nvlink.link_inactive",
     .severity = Severity::Error,
     .summary = "a wired NVLink is not active",
-    .silent = "links without an other end (cards without a bridge, links a board does not use); GPUs of which nvlink.links_missing tells",
-    .fix = "reset the GPU (nvidia-smi --gpu-reset) and look for Xid 74 in dmesg; if it stays, the link or the switch is failing",
+    .silent =
+        "links without an other end (cards without a bridge, links a board does not use); GPUs of which "
+        "nvlink.links_missing tells",
+    .fix =
+        "reset the GPU (nvidia-smi --gpu-reset) and look for Xid 74 in dmesg; if it stays, the link or the switch is "
+        "failing",
     .reference = "NVIDIA/nccl#557",
     .check = check,
 };

@@ -1,5 +1,5 @@
-// nvlink.links_missing: a GPU has fewer NVLinks than GPUs of its id or its kind have: a bridge that is not seated, a link that did
-// not train.
+// nvlink.links_missing: a GPU has fewer NVLinks than GPUs of its id or its kind have: a bridge that is not seated, a
+// link that did not train.
 //
 // Cards without a bridge, meshes whose wiring differs by machine, H100 NVL with 12 and A800 with 8 are no faults.
 #include <fmt/format.h>
@@ -43,8 +43,12 @@ const Rule nvlink_links_missing = {
     .id = "nvlink.links_missing",
     .severity = Severity::Error,
     .summary = "a GPU has fewer NVLinks than it should",
-    .silent = "cards without a bridge; soldered meshes without a switch; ids the table does not have, unless most GPUs like it on the host have more; one link more or less of all GPUs alike",
-    .fix = "seat or replace the NVLink bridge; on boards reset the GPU and look for Xid 74 and 149 in dmesg, then have the board repaired",
+    .silent =
+        "cards without a bridge; soldered meshes without a switch; ids the table does not have, unless most GPUs like "
+        "it on the host have more; one link more or less of all GPUs alike",
+    .fix =
+        "seat or replace the NVLink bridge; on boards reset the GPU and look for Xid 74 and 149 in dmesg, then have "
+        "the board repaired",
     .reference = "NVIDIA/nccl#557",
     .check = check,
 };

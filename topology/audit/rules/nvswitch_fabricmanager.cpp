@@ -1,4 +1,5 @@
-// nvswitch.fabricmanager: the GPUs hang on NVSwitches, but nvidia-fabricmanager does not run: CUDA fails with error 802.
+// nvswitch.fabricmanager: the GPUs hang on NVSwitches, but nvidia-fabricmanager does not run: CUDA fails with error
+// 802.
 #include <fmt/format.h>
 
 #include <set>
@@ -27,12 +28,13 @@ void check(const Rule& self, const Input& input, Report& report) {
     const bool starved = !state.empty() && (state == "in progress" || state == "not started");
     if (completed || (!starved && (!with_switch.contains(host) || virtual_machine(input, host).value_or(false))))
       continue;
-    report.add(self, self.severity, input.on(host, "nvidia-fabricmanager"),
-               fmt::format("is not active{}", state.empty() ? ", and the GPUs hang on NVSwitches"
-                                                            : fmt::format(", and the fabric state is \"{}\"", state)),
-               fmt::format("install nvidia-fabricmanager {} (the driver's version) and start it: systemctl enable --now "
-                           "nvidia-fabricmanager",
-                           facts.kernel.nvidia_driver.value_or("")));
+    report.add(
+        self, self.severity, input.on(host, "nvidia-fabricmanager"),
+        fmt::format("is not active{}", state.empty() ? ", and the GPUs hang on NVSwitches"
+                                                     : fmt::format(", and the fabric state is \"{}\"", state)),
+        fmt::format("install nvidia-fabricmanager {} (the driver's version) and start it: systemctl enable --now "
+                    "nvidia-fabricmanager",
+                    facts.kernel.nvidia_driver.value_or("")));
   }
 }
 
@@ -43,8 +45,12 @@ const Rule nvswitch_fabricmanager = {
     .id = "nvswitch.fabricmanager",
     .severity = Severity::Error,
     .summary = "NVSwitches without a fabric manager",
-    .silent = "GPUs whose fabric state is completed; containers and virtual machines, where it runs outside; hosts without NVSwitches",
-    .fix = "install nvidia-fabricmanager of exactly the driver's version and start it: systemctl enable --now nvidia-fabricmanager",
+    .silent =
+        "GPUs whose fabric state is completed; containers and virtual machines, where it runs outside; hosts without "
+        "NVSwitches",
+    .fix =
+        "install nvidia-fabricmanager of exactly the driver's version and start it: systemctl enable --now "
+        "nvidia-fabricmanager",
     .reference = "NVIDIA/nccl-tests#264",
     .check = check,
 };

@@ -1,5 +1,5 @@
-// nvswitch.fm_restarted: the fabric manager was started again after the GPUs had registered with it: NVLink SHARP (NVLS) fails until
-// they are reset.
+// nvswitch.fm_restarted: the fabric manager was started again after the GPUs had registered with it: NVLink SHARP
+// (NVLS) fails until they are reset.
 #include <fmt/format.h>
 
 #include <algorithm>
