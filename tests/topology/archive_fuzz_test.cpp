@@ -1,28 +1,22 @@
 // Runs the fuzz target of archives over seeds and seeded mutations of them.
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "tests/topology/support/fuzz_runs.hpp"
+#include "tests/topology/support/fuzz.hpp"
 #include "tests/topology/support/tar_text.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes);
 
 namespace weft::topology {
 namespace {
 
+using test::feed;
+
 using test::TarText;
 
 constexpr int kMutations = 1500;
-
-void feed(const std::string& text) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-}
 
 std::vector<std::string> seeds() {
   return {"",
@@ -81,12 +75,7 @@ TEST(ArchiveFuzz, seeds_keep_all_promises) {
 }
 
 TEST(ArchiveFuzz, mutations_keep_all_promises) {
-  const char* given = std::getenv("WEFT_TEST_SEED");
-  const unsigned seed =
-      given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device()();
-  std::printf("seed %u; replay with WEFT_TEST_SEED=%u\n", seed, seed);
-  std::fflush(stdout);
-  std::mt19937 random(seed);
+  std::mt19937 random = test::seeded_random();
   const std::vector<std::string> texts = seeds();
   const long runs = test::fuzz_runs(kMutations);
   for (long i = 0; i < runs; ++i)

@@ -2,27 +2,23 @@
 // it or breaks a promise.
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "tests/topology/support/fuzz.hpp"
 #include "topology/fabric/fabric.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes);
 
 namespace weft::topology {
 namespace {
 
-constexpr int kMutations = 4000;
+using test::feed;
 
-void feed(const std::string& text) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-}
+constexpr int kMutations = 4000;
+const std::vector<std::string> kWords = {"-1",    "0",    "99999999999999999999", "1e308", "\"", "[1]", "\n",
+                                         "4xHDR", "hosts"};
 
 std::vector<std::string> seeds() {
   std::vector<std::string> texts = {
@@ -36,56 +32,23 @@ std::vector<std::string> seeds() {
   return texts;
 }
 
-std::string mutate(std::string text, std::mt19937& random) {
-  const auto below = [&](std::size_t limit) {
-    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
-  };
-  static constexpr const char* kTokens[] = {"-1",    "0",    "99999999999999999999", "1e308", "\"", "[1]", "\n",
-                                            "4xHDR", "hosts"};
-  for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
-    const std::size_t at = below(text.size());
-    switch (below(5)) {
-      case 0:
-        text[at] = static_cast<char>(below(256));
-        break;
-      case 1:
-        text.erase(at, 1 + below(16));
-        break;
-      case 2:
-        text.insert(at, text.substr(below(text.size()), 1 + below(400)));
-        break;
-      case 3:
-        text.resize(at);
-        break;
-      default:
-        text.replace(at, std::min<std::size_t>(1 + below(4), text.size() - at), kTokens[below(std::size(kTokens))]);
-    }
-  }
-  return text;
-}
-
 TEST(FabricFuzz, seeds_and_mutations_keep_all_promises) {
-  const char* given = std::getenv("WEFT_TEST_SEED");
-  const unsigned seed =
-      given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device()();
-  std::printf("seed %u; replay with WEFT_TEST_SEED=%u\n", seed, seed);
-  std::fflush(stdout);
-  std::mt19937 random(seed);
+  std::mt19937 random = test::seeded_random();
   const std::vector<std::string> texts = seeds();
-  int accepted = 0;
+  const long runs = test::fuzz_runs(kMutations);
+  long accepted = 0;
   for (const std::string& text : texts) feed(text);
-  for (int i = 0; i < kMutations; ++i) {
-    const std::string text = mutate(texts[static_cast<std::size_t>(i) % texts.size()], random);
+  for (long i = 0; i < runs; ++i) {
+    const std::string text = test::mutate(texts[static_cast<std::size_t>(i) % texts.size()], kWords, random);
     feed(text);
     accepted += is_fabric_file(text) ? parse_fabric_file("f", text).has_value() : read_fabric("f", text).has_value();
   }
   // Some mutations must get past the readers, or this tests only the refusals.
-  EXPECT_GT(accepted, kMutations / 100);
+  EXPECT_GT(accepted, runs / 100);
 }
 
 TEST(FabricFuzz, every_cut_of_a_text_keeps_all_promises) {
-  for (const std::string& text : seeds())
-    for (std::size_t bytes = 0; bytes < text.size(); ++bytes) feed(text.substr(0, bytes));
+  for (const std::string& text : seeds()) test::feed_cuts(text);
 }
 
 }  // namespace

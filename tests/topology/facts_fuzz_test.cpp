@@ -1,19 +1,17 @@
 // Runs the fuzz target of facts and of vendors' answers over seeds and seeded mutations of them: no input crashes it,
-// hangs it or breaks a promise. WEFT_TEST_RUNS sets how many mutations.
+// hangs it or breaks a promise.
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "tests/topology/support/mutate.hpp"
+#include "tests/topology/support/fuzz.hpp"
 #include "topology/vendor/answers.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes);
 
 namespace weft::topology {
 namespace {
+
+using test::feed;
 
 // The first byte chooses the reader.
 constexpr char kTables = '\0';
@@ -21,10 +19,6 @@ constexpr char kWords = '\1';
 constexpr char kConfigSpace = '\2';
 constexpr char kNvml = '\3';
 constexpr char kVerbs = '\4';
-
-void feed(const std::string& input) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
-}
 
 std::string config_space() {
   std::string bytes(4096, '\0');
@@ -74,8 +68,7 @@ TEST(FactsFuzz, seeds_keep_all_promises) {
 }
 
 TEST(FactsFuzz, mutations_keep_all_promises) {
-  const char* given = std::getenv("WEFT_TEST_RUNS");
-  const long runs = given != nullptr ? std::strtol(given, nullptr, 10) : 8000;
+  const long runs = test::fuzz_runs(8000);
   std::mt19937 random = test::seeded_random();
   const std::vector<std::string> texts = seeds();
   const std::vector<std::string> words = {
@@ -93,8 +86,7 @@ TEST(FactsFuzz, mutations_keep_all_promises) {
 }
 
 TEST(FactsFuzz, every_cut_of_a_text_keeps_all_promises) {
-  for (const std::string& text : seeds())
-    for (std::size_t bytes = 0; bytes < text.size(); ++bytes) feed(text.substr(0, bytes));
+  for (const std::string& text : seeds()) test::feed_cuts(text);
 }
 
 }  // namespace

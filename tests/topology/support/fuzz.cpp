@@ -1,11 +1,17 @@
 // Edits, each as likely to be met in the field as in a fuzzer.
-#include "tests/topology/support/mutate.hpp"
+#include "tests/topology/support/fuzz.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 namespace weft::topology::test {
+
+long fuzz_runs(long usual) {
+  const char* given = std::getenv("WEFT_FUZZ_RUNS");
+  const long runs = given != nullptr ? std::strtol(given, nullptr, 10) : 0;
+  return runs > 0 ? runs : usual;
+}
 
 std::mt19937 seeded_random() {
   const char* given = std::getenv("WEFT_TEST_SEED");
@@ -22,7 +28,7 @@ std::string mutate(std::string text, const std::vector<std::string>& words, std:
   };
   for (std::size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
     const std::size_t at = below(text.size());
-    switch (below(8)) {
+    switch (below(10)) {
       case 0:
         text[at] = static_cast<char>(below(256));
         break;
@@ -30,10 +36,13 @@ std::string mutate(std::string text, const std::vector<std::string>& words, std:
         text.erase(at, 1 + below(16));
         break;
       case 2:
-        text.insert(at, text.substr(below(text.size()), 1 + below(40)));
+        text.insert(at, text.substr(below(text.size()), 1 + below(400)));
         break;
       case 3:
         text.resize(at);
+        break;
+      case 4:
+        text.insert(at, words[below(words.size())]);
         break;
       default: {
         const std::size_t begin = text.find_first_of("0123456789", at);
