@@ -152,6 +152,32 @@ TEST(Cluster, findings_of_several_nodes_are_told_once) {
   }
 }
 
+TEST(Cluster, a_nodes_own_prefix_is_not_cut_out_of_longer_names) {
+  std::vector<ClusterNode> nodes = nodes_of(2);
+  for (ClusterNode& node : nodes) {
+    HostFacts& facts = node.survey->hosts[0];
+    facts.environment = std::vector<Variable>{{"NCCL_SOCKET_IFNAME", "veth,myhost0/x"}};
+    facts.interfaces.clear();
+    for (const auto& [name, kind] : {std::pair{"veth1", "veth"}, {"eth0", "physical"}}) {
+      InterfaceFacts& one = facts.interfaces.emplace_back();
+      one.name = name;
+      one.kind = kind;
+      one.state = "up";
+      one.addresses = {"10.0.0.4"};
+    }
+  }
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  int told = 0;
+  for (const SharedFinding& shared : report->findings) {
+    if (shared.finding.id != "net.bootstrap_iface") continue;
+    ++told;
+    EXPECT_THAT(shared.finding.evidence, HasSubstr("myhost0/x"));
+    EXPECT_EQ(shared.nodes.size(), 2u);
+  }
+  EXPECT_EQ(told, 1) << cluster_text(*report);
+}
+
 TEST(Cluster, json_reads_back_as_the_merged_cluster) {
   const Result<ClusterReport> report = make_cluster_report(nodes_of(3));
   ASSERT_TRUE(report);

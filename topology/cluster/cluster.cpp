@@ -138,8 +138,18 @@ std::optional<std::pair<std::size_t, std::string>> split_host(const std::string&
   return std::nullopt;
 }
 
-void erase_all(std::string& text, std::string_view word) {
-  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) text.erase(at, word.size());
+// "host3/" where it begins a word: what stands in "myhost3/" is another's name.
+void erase_prefixes(std::string& text, std::string_view prefix) {
+  const auto begins_word = [&](std::size_t at) {
+    return at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 &&
+                       std::string_view("-_.").find(text[at - 1]) == std::string_view::npos);
+  };
+  for (std::size_t at = 0; (at = text.find(prefix, at)) != std::string::npos;) {
+    if (begins_word(at))
+      text.erase(at, prefix.size());
+    else
+      at += prefix.size();
+  }
 }
 
 // `position` gives the node of each host of the merged survey.
@@ -152,7 +162,7 @@ std::vector<SharedFinding> share(const std::vector<audit::Finding>& findings,
     if (const auto split = split_host(finding.subject); split && split->first < position.size()) {
       node = position[split->first];
       finding.subject = split->second;
-      erase_all(finding.evidence, fmt::format("host{}/", split->first));
+      erase_prefixes(finding.evidence, fmt::format("host{}/", split->first));
     } else if (position.size() == 1) {
       node = position.front();
     }
