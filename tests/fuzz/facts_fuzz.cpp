@@ -13,7 +13,7 @@
 #include "topology/facts/addresses.hpp"
 #include "topology/facts/mounts.hpp"
 #include "topology/facts/parsers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 #include "topology/vendor/answers.hpp"
 #include "topology/vendor/merge.hpp"
 #include "weft/graph.hpp"
@@ -39,7 +39,7 @@ void read_tables(std::string_view text) {
 void read_words(std::string_view text) {
   for (const Mount& mount : parse_mounts(text)) require(!mount.root.empty() && !mount.point.empty());
   for (const std::string_view line : lines_of(text)) require(line.find('\n') == std::string_view::npos);
-  for (const std::string_view word : blank_separated(text)) require(!word.empty());
+  for (const std::string_view word : words_of(text)) require(!word.empty());
   require(trim(trim(text)) == trim(text));
   require(trim(text).size() <= text.size());
 }

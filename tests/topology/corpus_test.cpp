@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/topology/support/corpus.hpp"
 #include "topology/locality.hpp"
 #include "topology/survey.hpp"
 
@@ -21,14 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 using std::filesystem::path;
-
-std::optional<path> corpus() {
-  const char* named = std::getenv("WEFT_CORPUS");
-  const path folder = named != nullptr ? path(named) : std::filesystem::current_path() / "../shared/topologies";
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) return std::nullopt;
-  return folder;
-}
 
 // Counts the statements that hold; names those that do not.
 class Statements {
@@ -128,7 +120,7 @@ bool is_read(const std::string& format) {
 }
 
 TEST(Corpus, statements_of_recorded_topologies_hold) {
-  const std::optional<path> folder = corpus();
+  const std::optional<path> folder = test::corpus_folder();
   if (!folder) GTEST_SKIP() << "there is no folder of recorded topologies; WEFT_CORPUS can name one";
   constexpr std::string_view kTruth = ".truth.json";
   Statements statements;
@@ -145,6 +137,7 @@ TEST(Corpus, statements_of_recorded_topologies_hold) {
   }
   std::printf("%d statements on %d files\n", statements.made(), files);
   EXPECT_GT(files, 0);
+  EXPECT_GT(statements.made(), 10 * files);  // each says more than that it is read
 }
 
 }  // namespace

@@ -162,6 +162,8 @@ TEST(Diff, facts_of_hosts_and_devices_are_compared_and_counters_are_not) {
   before.hosts[0].kernel.nvidia_driver = "550";
   before.hosts[0].interfaces = {interface("eth0", 9000), interface("eth1", 9000)};
   after.hosts[0].interfaces = {interface("eth0", 1500)};
+  facts(before, "gpu0").clock_mhz = 1980;
+  facts(after, "gpu0").clock_mhz = 345;
   facts(before, "nic0").ports = {port("ACTIVE", 1)};
   facts(after, "nic0").ports = {port("DOWN", 99)};
   EXPECT_THAT(words(diff_surveys(before, after)),
