@@ -46,11 +46,15 @@ Locality::Locality(const Graph& graph) : graph_(graph), finder_(graph), uplink_(
   }
 }
 
+std::string Locality::name(int id) const {
+  const Node& named = node(id);
+  return hosts() > 1 && named.host >= 0 ? fmt::format("host{}/{}", named.host, named.name) : named.name;
+}
+
 std::string Locality::describe(int id) const {
   const Node& named = node(id);
-  const std::string host = hosts() > 1 && named.host >= 0 ? fmt::format("host{}/", named.host) : "";
-  if (named.bus_id.empty() || named.bus_id == named.name) return host + named.name;
-  return fmt::format("{}{} ({})", host, named.name, named.bus_id);
+  if (named.bus_id.empty() || named.bus_id == named.name) return name(id);
+  return fmt::format("{} ({})", name(id), named.bus_id);
 }
 
 std::vector<int> Locality::numa_nodes_of(int device) const {

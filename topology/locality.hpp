@@ -41,6 +41,8 @@ class Locality {
 
   // "mlx5_0 (0000:c1:00.0)", with "host1/" before it where there are several hosts.
   std::string describe(int node) const;
+  // "mlx5_0", with "host1/" before it where there are several hosts.
+  std::string name(int node) const;
   // The NUMA nodes a device is near, by its place in the tree, else by its CPUs.
   std::vector<int> numa_nodes_of(int device) const;
   // GB/s that the PCIe link of a node shows now; nothing where it is not known.

@@ -13,6 +13,7 @@
 
 #include "base/parse.hpp"
 #include "topology/limits.hpp"
+#include "topology/text.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -48,17 +49,6 @@ constexpr std::string_view kItems =
     "efa200, efa400, slingshot, eth, fabric, levels, leaf_hosts, pod_hosts, oversubscription";
 
 Status bad(std::string message) { return Status(Code::InvalidArgument, "topology model: " + std::move(message)); }
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  constexpr std::string_view kBlank = " \t\n";
-  for (std::size_t at = line.find_first_not_of(kBlank); at != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(kBlank, end);
-  }
-  return words;
-}
 
 struct CountItem {
   std::string_view key;

@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
-bool is_device_link(LinkKind kind) {
-  return kind == LinkKind::NvLink || kind == LinkKind::Xgmi || kind == LinkKind::C2c;
-}
-
 // What a path has passed, for naming its class.
 struct Passed {
   bool network = false;
@@ -43,6 +39,10 @@ PathClass name_of(const Passed& passed) {
 }
 
 }  // namespace
+
+bool is_device_link(LinkKind kind) {
+  return kind == LinkKind::NvLink || kind == LinkKind::Xgmi || kind == LinkKind::C2c;
+}
 
 std::int64_t width_kbs(double bandwidth_gbs) { return std::llround(bandwidth_gbs * 1e6); }
 std::int64_t latency_ps(double latency_us) { return std::llround(latency_us * 1e6); }

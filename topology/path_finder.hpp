@@ -14,6 +14,9 @@
 
 namespace weft::topology {
 
+// Between GPUs, or a GPU and its switch or CPU, beside PCIe: NVLink, XGMI, C2C.
+bool is_device_link(LinkKind kind);
+
 // The integers that choices are made on.
 std::int64_t width_kbs(double bandwidth_gbs);
 std::int64_t latency_ps(double latency_us);

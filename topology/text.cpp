@@ -1,7 +1,11 @@
 // Lines, words and numbers.
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+
+#include "base/parse.hpp"
 
 namespace weft::topology {
 namespace {
@@ -26,7 +30,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::vector<std::string_view> blank_separated(std::string_view line) {
+std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; (at = line.find_first_not_of(kBlank, at)) != std::string_view::npos;) {
     const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
@@ -43,6 +47,22 @@ std::optional<std::string_view> value_of(std::string_view text, std::string_view
     return trim(rest.substr(0, std::min(rest.find('\n'), rest.size())));
   }
   return std::nullopt;
+}
+
+std::optional<std::uint32_t> parse_ipv4(std::string_view text) {
+  const std::vector<std::string_view> parts = base::split(text, '.');
+  if (parts.size() != 4) return std::nullopt;
+  std::uint32_t address = 0;
+  for (const std::string_view part : parts) {
+    const std::optional<unsigned> number = parse_whole<unsigned>(part);
+    if (!number || *number > 255 || part.size() > 3) return std::nullopt;
+    address = address << 8 | *number;
+  }
+  return address;
+}
+
+std::string ipv4_text(std::uint32_t address) {
+  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
 }
 
 std::optional<unsigned long long> parse_hex(std::string_view text) {

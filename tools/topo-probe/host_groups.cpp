@@ -11,7 +11,6 @@ namespace weft::topo_probe {
 namespace {
 
 using topology::Link;
-using topology::LinkKind;
 using topology::Node;
 using topology::NodeKind;
 
@@ -22,8 +21,7 @@ class TreeWriter {
     for (const Node& node : locality.graph().nodes)
       if (node.parent >= 0) children_[static_cast<std::size_t>(node.parent)].push_back(node.id);
     for (const Link& link : locality.graph().links)
-      if (link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi || link.kind == LinkKind::C2c)
-        device_links_[locality.node(link.a).host].push_back(&link);
+      if (topology::is_device_link(link.kind)) device_links_[locality.node(link.a).host].push_back(&link);
   }
 
   // Without the machine's own name, so that like hosts give like text.

@@ -223,9 +223,7 @@ std::vector<int> parts_of_findings(const Report& report) {
   std::map<std::string, int, std::less<>> by_words;
   for (const Node& node : report.graph.nodes) {
     by_words.emplace(report.locality.describe(node.id), node.id);
-    by_words.emplace(
-        report.locality.hosts() > 1 && node.host >= 0 ? fmt::format("host{}/{}", node.host, node.name) : node.name,
-        node.id);
+    by_words.emplace(report.locality.name(node.id), node.id);
   }
   std::vector<int> parts;
   for (const topology::audit::Finding& finding : report.findings) {

@@ -5,7 +5,6 @@
 #include <string>
 #include <tuple>
 
-#include "base/plural.hpp"
 #include "html_page.hpp"
 #include "topology/export/markup.hpp"
 
@@ -44,8 +43,7 @@ std::string network_html(const Report& report) {
   std::string html = "<section><h2>Network</h2>\n<p>";
   std::string separator;
   for (const auto& [name, count] : switches) {
-    html += fmt::format("{}{} {}", separator, base::plural(count, "switch").substr(0, 0) + std::to_string(count),
-                        topology::escaped(name.empty() ? "switches" : name + " switches"));
+    html += fmt::format("{}{} {}", separator, count, topology::escaped(name.empty() ? "switches" : name + " switches"));
     separator = ", ";
   }
   html +=

@@ -32,10 +32,7 @@ std::string matrix_table(const Report& report, const Matrix& matrix, std::string
                       "<p class=\"soft\">{} by {} devices are too many for a page: see topo-probe --matrix or "
                       "--json.</p>\n",
                       matrix.rows.size(), matrix.columns.size());
-  const auto name = [&](int id) {
-    const topology::Node& node = report.locality.node(id);
-    return escaped(report.locality.hosts() > 1 ? fmt::format("host{}/{}", node.host, node.name) : node.name);
-  };
+  const auto name = [&](int id) { return escaped(report.locality.name(id)); };
   html += "<div class=\"scroll\"><table class=\"matrix\"><tr><th></th>";
   for (int id : matrix.columns) html += fmt::format("<th>{}</th>", name(id));
   html += "</tr>\n";

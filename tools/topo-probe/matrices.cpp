@@ -19,10 +19,6 @@ using topology::Path;
 using topology::PathClass;
 using topology::PathFinder;
 
-bool is_device_link(const Link& link) {
-  return link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi || link.kind == LinkKind::C2c;
-}
-
 std::string class_name(const Graph& graph, const Path& path) {
   if (path.path_class == PathClass::Loc) return "X";
   if (path.path_class == PathClass::Unknown) return std::string(kUnknownClass);
@@ -73,10 +69,10 @@ std::optional<Matrices> make_matrices(const Graph& graph, std::size_t most) {
   const std::vector<int> nics = graph.ids(NodeKind::Nic);
   if (gpus.size() + nics.size() > most) return std::nullopt;
   Graph pcie_only = graph;
-  std::erase_if(pcie_only.links, is_device_link);
+  std::erase_if(pcie_only.links, [](const Link& link) { return topology::is_device_link(link.kind); });
   std::vector<int> place;
   for (std::size_t i = 0; i < graph.links.size(); ++i)
-    if (!is_device_link(graph.links[i])) place.push_back(static_cast<int>(i));
+    if (!topology::is_device_link(graph.links[i].kind)) place.push_back(static_cast<int>(i));
   std::vector<int> both = gpus;
   both.insert(both.end(), nics.begin(), nics.end());
   auto [gpu_gpu_pcie, gpu_nic] = make_matrices_of(pcie_only, gpus, both, gpus.size());

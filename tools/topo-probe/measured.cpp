@@ -12,11 +12,6 @@ namespace {
 using topology::Comparison;
 using topology::Link;
 
-std::string name_of(const Report& report, int id) {
-  const auto& node = report.locality.node(id);
-  return report.locality.hosts() > 1 ? fmt::format("host{}/{}", node.host, node.name) : node.name;
-}
-
 std::string binding_words(const Report& report, const Comparison& one) {
   if (one.binding_link < 0) return {};
   const Link& link = report.graph.links[static_cast<std::size_t>(one.binding_link)];
@@ -33,8 +28,8 @@ std::string measured_text(Report& report) {
       fmt::format("\n{:<8}{:<14}{:<14}{:>10}{:>10}{:>12}\n", "measured", "from", "to", "GB/s", "nominal", "latency us");
   for (const Comparison& one : comparisons) {
     const topology::Measurement& measured = *one.measured;
-    text += fmt::format("{:<8}{:<14}{:<14}{:>10.4g}{:>10}{:>12}{}{}\n", measured.what, name_of(report, measured.from),
-                        name_of(report, measured.to), measured.bandwidth_gbs,
+    text += fmt::format("{:<8}{:<14}{:<14}{:>10.4g}{:>10}{:>12}{}{}\n", measured.what,
+                        report.locality.name(measured.from), report.locality.name(measured.to), measured.bandwidth_gbs,
                         one.nominal_gbs > 0 ? fmt::format("{:.4g}", one.nominal_gbs) : "?",
                         measured.latency_us ? fmt::format("{:.3f}", *measured.latency_us) : "",
                         measured.at_once ? "  while all others ran" : "", binding_words(report, one));
@@ -48,8 +43,8 @@ void write_measured(base::JsonWriter& json, Report& report) {
   for (const Comparison& one : compare(report.survey, report.locality)) {
     const topology::Measurement& measured = *one.measured;
     json.begin_object();
-    json.member("from", name_of(report, measured.from));
-    json.member("to", name_of(report, measured.to));
+    json.member("from", report.locality.name(measured.from));
+    json.member("to", report.locality.name(measured.to));
     json.member("what", measured.what);
     json.member("at_once", measured.at_once);
     json.member("gbs", measured.bandwidth_gbs);

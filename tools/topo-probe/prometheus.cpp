@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report.hpp"
+#include "topology/export/markup.hpp"
 #include "topology/node_names.hpp"
 
 namespace weft::topo_probe {
@@ -30,7 +31,7 @@ class Metric {
     text_ += name_;
     char separator = '{';
     for (const auto& [label, of_it] : labels) {
-      text_ += fmt::format("{}{}=\"{}\"", separator, label, escaped(of_it));
+      text_ += fmt::format("{}{}=\"{}\"", separator, label, topology::label_value(of_it));
       separator = ',';
     }
     text_ += fmt::format("{} {}\n", !labels.empty() ? "}" : "", value);
@@ -41,15 +42,6 @@ class Metric {
   std::string text() const { return samples_ > 0 ? text_ : ""; }
 
  private:
-  static std::string escaped(std::string_view value) {
-    std::string out;
-    for (char c : topology::as_plain_text(value)) {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-    return out;
-  }
-
   std::string name_;
   std::string text_;
   int samples_ = 0;
@@ -66,7 +58,7 @@ class Exposition {
  private:
   std::string host(const Node& node) const {
     const auto& known = report_.survey.facts(node.host).hostname;
-    return known ? *known : topology::as_plain_text(fmt::format("host{}", node.host));
+    return known ? *known : fmt::format("host{}", node.host);
   }
 
   std::string info() const {

@@ -16,8 +16,7 @@ using topology::NodeKind;
 constexpr std::size_t kMaxRanksShown = 64;  // of one ring, as text
 
 std::string name_of(const Report& report, int rank) {
-  const auto& node = report.locality.node(report.rings->placement[static_cast<std::size_t>(rank)]);
-  return report.locality.hosts() > 1 ? fmt::format("host{}/{}", node.host, node.name) : node.name;
+  return report.locality.name(report.rings->placement[static_cast<std::size_t>(rank)]);
 }
 
 std::string ring_text(const std::vector<int>& ring) {

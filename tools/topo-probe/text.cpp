@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 
 #include "base/plural.hpp"
@@ -59,10 +58,7 @@ std::string summary_text(const Graph& graph) {
 
 std::string one_matrix(const Report& report, const Matrix& matrix, std::string_view title) {
   if (matrix.rows.empty() || matrix.columns.empty()) return {};
-  const auto name = [&](int id) {
-    const Node& node = report.locality.node(id);
-    return report.locality.hosts() > 1 ? fmt::format("host{}/{}", node.host, node.name) : node.name;
-  };
+  const auto name = [&](int id) { return report.locality.name(id); };
   std::size_t width = 16;
   for (int id : matrix.rows) width = std::max(width, name(id).size() + 1);
   for (int id : matrix.columns) width = std::max(width, name(id).size() + 1);

@@ -9,6 +9,7 @@
 #include "base/plural.hpp"
 #include "topology/audit/site.hpp"
 #include "topology/cluster/cluster.hpp"
+#include "topology/export/markup.hpp"
 
 namespace weft::topology::cluster {
 namespace {
@@ -104,19 +105,6 @@ void write_group(base::JsonWriter& json, const ClusterReport& report, const Grou
   json.end_object();
 }
 
-// The value of a label.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '\\' || c == '"') result += '\\';
-    if (c == '\n')
-      result += "\\n";
-    else
-      result += c;
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string name_list(const std::vector<ClusterNode>& nodes, const std::vector<std::size_t>& positions) {
@@ -203,11 +191,11 @@ std::string cluster_prometheus(const ClusterReport& report) {
                         report.groups[i].nodes.size());
   text += "# HELP weft_cluster_silent Whether a node told nothing.\n# TYPE weft_cluster_silent gauge\n";
   for (std::size_t position : report.silent)
-    text += fmt::format("weft_cluster_silent{{node=\"{}\"}} 1\n", escaped(report.nodes[position].name));
+    text += fmt::format("weft_cluster_silent{{node=\"{}\"}} 1\n", label_value(report.nodes[position].name));
   text += "# HELP weft_cluster_odd Whether a node is unlike the largest group.\n# TYPE weft_cluster_odd gauge\n";
   for (std::size_t i = 1; i < report.groups.size(); ++i)
     for (std::size_t position : report.groups[i].nodes)
-      text += fmt::format("weft_cluster_odd{{node=\"{}\"}} 1\n", escaped(report.nodes[position].name));
+      text += fmt::format("weft_cluster_odd{{node=\"{}\"}} 1\n", label_value(report.nodes[position].name));
   // By what the labels say; a finding of the cluster itself has no node.
   std::map<std::string, int> counts;
   for (const SharedFinding& shared : report.findings) {
@@ -215,7 +203,7 @@ std::string cluster_prometheus(const ClusterReport& report) {
         fmt::format("id=\"{}\",severity=\"{}\"", shared.finding.id, to_string(shared.finding.severity));
     if (shared.nodes.empty()) ++counts[labels];
     for (std::size_t position : shared.nodes)
-      ++counts[labels + fmt::format(",node=\"{}\"", escaped(report.nodes[position].name))];
+      ++counts[labels + fmt::format(",node=\"{}\"", label_value(report.nodes[position].name))];
   }
   text += "# HELP weft_cluster_findings Findings of the audit.\n# TYPE weft_cluster_findings gauge\n";
   for (const auto& [labels, count] : counts) text += fmt::format("weft_cluster_findings{{{}}} {}\n", labels, count);

@@ -24,14 +24,10 @@ constexpr std::array<std::string_view, 3> kKinds = {"lost", "added", "changed"};
 constexpr double kSameRate = 0.02;         // rates are rounded differently
 constexpr std::size_t kMaxDevices = 1024;  // of one host, whose pairs are compared
 
-bool is_device_link(const Link& link) {
-  return link.kind == LinkKind::NvLink || link.kind == LinkKind::Xgmi || link.kind == LinkKind::C2c;
-}
-
 bool differ(double a, double b) { return std::abs(a - b) > kSameRate * std::max(std::abs(a), std::abs(b)); }
 
 Graph without_device_links(Graph graph) {
-  std::erase_if(graph.links, is_device_link);
+  std::erase_if(graph.links, [](const Link& link) { return is_device_link(link.kind); });
   return graph;
 }
 
@@ -46,7 +42,7 @@ bool tells_device_links(const Side& side, int host) {
   if (side.survey.nccl_version || !side.graph().stated.empty() || side.survey.source == "model") return true;
   const auto& links = side.graph().links;
   const bool any = std::any_of(links.begin(), links.end(), [&](const Link& link) {
-    return is_device_link(link) && side.node(link.a).host == host;
+    return is_device_link(link.kind) && side.node(link.a).host == host;
   });
   return any || std::any_of(side.locality.gpus(host).begin(), side.locality.gpus(host).end(),
                             [&](int gpu) { return side.facts(gpu) != nullptr && side.facts(gpu)->uuid; });
@@ -267,7 +263,7 @@ class Comparison {
       return found == after_to_before_.end() ? -2 : found->second;
     };
     for (const Link& link : side.graph().links) {
-      if (!is_device_link(link) || side.node(link.a).host != host) continue;
+      if (!is_device_link(link.kind) || side.node(link.a).host != host) continue;
       const int a = end(link.a);
       const int b = end(link.b);
       if (a != -2 && b != -2) counts[{link.kind, std::min(a, b), std::max(a, b)}] += link.count;

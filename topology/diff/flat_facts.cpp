@@ -26,7 +26,6 @@ constexpr std::string_view kPassing[] = {
     "nonfatal_errors",
     "fatal_errors",
     "power_state",
-    "clocks",
     "fabric_manager_start_s",
     "fabric_registered_s",
     "bus_id",

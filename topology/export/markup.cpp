@@ -42,6 +42,15 @@ Character first_character(std::string_view text) {
 
 }  // namespace
 
+std::string label_value(std::string_view text) {
+  std::string value;
+  for (char c : as_plain_text(text)) {
+    if (c == '"' || c == '\\') value += '\\';
+    value += c;
+  }
+  return value;
+}
+
 std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());

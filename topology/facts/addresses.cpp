@@ -2,15 +2,13 @@
 #include "topology/facts/addresses.hpp"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
 #include <netinet/in.h>
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
 
-#include "base/parse.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -18,22 +16,6 @@ namespace {
 constexpr std::uint32_t kRouteUp = 1;
 constexpr std::uint32_t kRouteGateway = 2;
 constexpr std::size_t kMaxRoutes = 4096;
-
-std::optional<std::uint32_t> parse_ipv4(std::string_view text) {
-  std::uint32_t address = 0;
-  const std::vector<std::string_view> parts = base::split(text, '.');
-  if (parts.size() != 4) return std::nullopt;
-  for (const std::string_view part : parts) {
-    const std::optional<unsigned> number = parse_whole<unsigned>(part);
-    if (!number || *number > 255) return std::nullopt;
-    address = address << 8 | *number;
-  }
-  return address;
-}
-
-std::string ipv4_text(std::uint32_t address) {
-  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
-}
 
 // As proc/net/route writes an address: the bytes in the order of the network, read as a little-endian number.
 std::optional<std::uint32_t> parse_route_address(std::string_view text) {
@@ -59,7 +41,7 @@ std::optional<std::string> ipv6_text(std::string_view digits) {
 void add_ipv6_defaults(std::string_view text, std::vector<std::string>& interfaces) {
   constexpr std::string_view kAnywhere = "00000000000000000000000000000000";
   for (const std::string_view line : lines_of(text)) {
-    const std::vector<std::string_view> words = blank_separated(line);
+    const std::vector<std::string_view> words = words_of(line);
     if (words.size() == 10 && words[0] == kAnywhere && words[1] == "00" && words[9] != "lo")
       interfaces.emplace_back(words[9]);
   }
@@ -91,7 +73,7 @@ void parse_routes(std::string_view route, NetworkTables& tables) {
   tables.default_routes.emplace();
   std::size_t count = 0;
   for (const std::string_view line : lines_of(route)) {
-    const std::vector<std::string_view> words = blank_separated(line);
+    const std::vector<std::string_view> words = words_of(line);
     if (words.size() < 8 || ++count > kMaxRoutes) continue;
     const std::optional<std::uint32_t> network = parse_route_address(words[1]);
     const std::optional<std::uint32_t> flags = parse_whole<std::uint32_t>(words[3], 16);
@@ -106,7 +88,7 @@ std::vector<InterfaceAddress> parse_ipv6_addresses(std::string_view if_inet6) {
   std::vector<InterfaceAddress> addresses;
   for (const std::string_view line : lines_of(if_inet6)) {
     if (addresses.size() == kMaxInterfaceAddresses) break;
-    const std::vector<std::string_view> words = blank_separated(line);
+    const std::vector<std::string_view> words = words_of(line);
     if (words.size() != 6) continue;
     if (const std::optional<std::string> text = ipv6_text(words[0]))
       addresses.push_back({std::string(words[5]), *text});

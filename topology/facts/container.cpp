@@ -8,7 +8,7 @@
 #include "base/parse.hpp"
 #include "topology/facts/mounts.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -143,7 +143,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text, std::optional<std
 std::optional<std::uint64_t> memory_of(const Tree& tree) {
   const std::optional<std::string> text = tree.text("proc/meminfo");
   const std::optional<std::string_view> total = text ? value_of(*text, "MemTotal:") : std::nullopt;
-  const std::vector<std::string_view> words = blank_separated(total.value_or(""));
+  const std::vector<std::string_view> words = words_of(total.value_or(""));
   const std::optional<std::uint64_t> kib = words.empty() ? std::nullopt : parse_whole<std::uint64_t>(words.front());
   if (!kib || *kib > std::numeric_limits<std::uint64_t>::max() >> 10) return std::nullopt;
   return *kib << 10;

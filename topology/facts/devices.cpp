@@ -10,7 +10,7 @@
 #include "topology/device_kinds.hpp"
 #include "topology/facts/acs.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

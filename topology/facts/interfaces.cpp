@@ -11,7 +11,7 @@
 #include "topology/facts/addresses.hpp"
 #include "topology/facts/pci_place.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "topology/facts/parsers.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -24,8 +24,7 @@ std::optional<std::string> version_of(const Tree& tree) {
   const std::optional<std::string> version = tree.attribute("proc/sys/kernel/osrelease");
   if (version) return version;
   const std::optional<std::string> sentence = tree.attribute("proc/version");
-  const std::vector<std::string_view> words =
-      blank_separated(sentence ? std::string_view(*sentence) : std::string_view());
+  const std::vector<std::string_view> words = words_of(sentence ? std::string_view(*sentence) : std::string_view());
   if (words.size() < 3 || words[1] != "version") return std::nullopt;
   return std::string(words[2]);
 }
@@ -76,7 +75,7 @@ std::optional<std::string> common_type(const Tree& tree, const std::vector<std::
 }
 
 bool asks_for_identity(std::string_view command_line) {
-  for (const std::string_view word : blank_separated(command_line))
+  for (const std::string_view word : words_of(command_line))
     if (word == "iommu=pt" || word == "iommu.passthrough=1" || word == "iommu.passthrough=on") return true;
   return false;
 }
@@ -100,7 +99,7 @@ void parse_nvidia_version(std::string_view text, KernelFacts& kernel) {
   const std::size_t module = line ? line->find("Module") : std::string_view::npos;
   if (module == std::string_view::npos) return;
   kernel.nvidia_open = line->find("Open Kernel") != std::string_view::npos;
-  for (const std::string_view word : blank_separated(line->substr(module))) {
+  for (const std::string_view word : words_of(line->substr(module))) {
     if (word.find_first_not_of("0123456789.") != std::string_view::npos || word.find('.') == std::string_view::npos)
       continue;
     kernel.nvidia_driver = word;

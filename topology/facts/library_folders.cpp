@@ -3,7 +3,7 @@
 
 #include "base/parse.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/parse.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -17,7 +17,7 @@ std::vector<Mount> parse_mounts(std::string_view text) {
   std::vector<Mount> mounts;
   for (const std::string_view line : lines_of(text)) {
     if (mounts.size() == kMaxMounts) break;
-    const std::vector<std::string_view> words = blank_separated(line);
+    const std::vector<std::string_view> words = words_of(line);
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (dash - words.begin() < 6 || words.end() - dash < 4) continue;
     Mount mount{std::string(words[3]), std::string(words[4]), std::string(dash[1]), {}};

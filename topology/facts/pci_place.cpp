@@ -2,7 +2,7 @@
 #include "topology/facts/pci_place.hpp"
 
 #include "base/parse.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 

@@ -7,7 +7,7 @@
 
 #include "topology/facts/parsers.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -79,7 +79,7 @@ std::optional<int> number_of_processor(std::string_view cpuinfo, std::string_vie
 std::optional<bool> says_virtual(std::string_view cpuinfo) {
   const std::optional<std::string_view> flags = of_processor(cpuinfo, "flags");
   if (!flags) return std::nullopt;
-  for (const std::string_view flag : blank_separated(*flags))
+  for (const std::string_view flag : words_of(*flags))
     if (flag == "hypervisor") return true;
   return false;
 }

@@ -3,7 +3,7 @@
 
 #include "topology/facts/parsers.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -16,7 +16,7 @@ constexpr int kMaxNuma = 4096;
 std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name) {
   const std::optional<std::string_view> rest = value_of(limits, name);
   if (!rest) return std::nullopt;
-  const std::vector<std::string_view> words = blank_separated(*rest);
+  const std::vector<std::string_view> words = words_of(*rest);
   if (words.empty()) return std::nullopt;
   if (words.front() == "unlimited") return kUnlimited;
   return parse_whole<std::uint64_t>(words.front());
@@ -40,7 +40,7 @@ void count_pages(std::string_view line, std::map<int, std::uint64_t>& pages) {
   std::map<int, std::uint64_t> here;
   bool anonymous = false;
   std::uint64_t page_kib = kPageKib;
-  for (const std::string_view word : blank_separated(line)) {
+  for (const std::string_view word : words_of(line)) {
     const std::size_t equals = word.find('=');
     const std::string_view key = word.substr(0, equals);
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);

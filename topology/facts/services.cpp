@@ -5,7 +5,7 @@
 #include <array>
 
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -42,7 +42,7 @@ std::optional<std::uint64_t> start_seconds(const Tree& tree, const std::string& 
   const std::optional<std::string> stat = tree.attribute("proc/" + process + "/stat");
   const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
   if (name_end == std::string::npos) return std::nullopt;
-  const std::vector<std::string_view> fields = blank_separated(std::string_view(*stat).substr(name_end + 1));
+  const std::vector<std::string_view> fields = words_of(std::string_view(*stat).substr(name_end + 1));
   const std::optional<std::uint64_t> ticks =
       fields.size() > kStart ? parse_whole<std::uint64_t>(fields[kStart]) : std::nullopt;
   if (!ticks) return std::nullopt;

@@ -14,7 +14,7 @@
 #include <memory>
 #include <utility>
 
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "topology/facts/pci_place.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
 #include "topology/probe/sysfs_network.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

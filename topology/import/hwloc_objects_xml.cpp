@@ -14,6 +14,7 @@
 #include "topology/import/import.hpp"
 #include "topology/import/source_text.hpp"
 #include "topology/import/xml_document.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -39,14 +40,6 @@ constexpr TypeName kTypes[] = {
 
 // By the number that generations 1 and 2 write.
 constexpr unsigned kOldUses[] = {kStorage, kGpu, kNetwork, kOpenFabrics, kDma, kCoProcessor, kMemory};
-
-template <typename Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string_view attribute(const pugi::xml_node& element, const char* name) { return element.attribute(name).value(); }
 
@@ -140,7 +133,7 @@ Status HwlocXml::wrong(const pugi::xml_node& at, std::string_view reason) const 
 Status HwlocXml::read_version(const pugi::xml_node& topology) {
   const std::string_view version = attribute(topology, "version");
   if (version.empty()) return {};
-  const std::optional<int> major = number<int>(version.substr(0, version.find('.')));
+  const std::optional<int> major = parse_whole<int>(version.substr(0, version.find('.')));
   if (!major || *major < 1 || *major > 3)
     return wrong(topology, fmt::format("hwloc XML of version \"{}\"; versions 1 to 3 are read", as_node_name(version)));
   generation_ = *major;
@@ -176,14 +169,14 @@ Status HwlocXml::add(const pugi::xml_node& element, int parent) {
     if (object.infos.size() < kMaxInfos)
       object.infos.emplace_back(as_plain_text(attribute(info, "name")), as_plain_text(attribute(info, "value")));
   const int id = tree_.add(std::move(object));
-  if (const auto gp = number<unsigned long long>(attribute(element, "gp_index")))
+  if (const auto gp = parse_whole<unsigned long long>(attribute(element, "gp_index")))
     by_gp_index_.try_emplace({std::string(attribute(element, "type")), *gp}, id);
   return add_children(element, id);
 }
 
 Status HwlocXml::read_sets(const pugi::xml_node& element, Object& object) const {
   if (const std::string_view index = attribute(element, "os_index"); !index.empty()) {
-    const std::optional<long long> value = number<long long>(index);
+    const std::optional<long long> value = parse_whole<long long>(index);
     if (!value || *value < -1) return wrong(element, fmt::format("os_index \"{}\" is no index", as_node_name(index)));
     // Generation 1 writes -1, as an unsigned number, where it does not know, and numbers I/O objects by bus.
     if (*value >= 0 && *value <= kMaxOsIndex) object.os_index = static_cast<int>(*value);
@@ -202,7 +195,8 @@ Status HwlocXml::read_attributes(const pugi::xml_node& element, Object& object) 
   switch (object.kind) {
     case ObjectKind::Machine:
     case ObjectKind::Numa:
-      if (const auto bytes = number<std::uint64_t>(attribute(element, "local_memory"))) object.memory_bytes = *bytes;
+      if (const auto bytes = parse_whole<std::uint64_t>(attribute(element, "local_memory")))
+        object.memory_bytes = *bytes;
       return {};
     case ObjectKind::Bridge:
       return read_bridge(element, object);
@@ -210,7 +204,7 @@ Status HwlocXml::read_attributes(const pugi::xml_node& element, Object& object) 
       return read_pci(element, object.pci);
     case ObjectKind::OsDevice: {
       const std::string_view text = attribute(element, "osdev_type");
-      const std::optional<unsigned> type = number<unsigned>(text);
+      const std::optional<unsigned> type = parse_whole<unsigned>(text);
       if (!type) return wrong(element, fmt::format("osdev_type \"{}\" is no type", as_node_name(text)));
       if (generation_ > 2)
         object.os_device = *type;
@@ -241,7 +235,7 @@ Status HwlocXml::read_pci(const pugi::xml_node& element, PciFunction& pci) const
   const std::string_view type = attribute(element, "pci_type");
   if (!type.empty() && !scan_pci_type(type, pci))
     return wrong(element, fmt::format("pci_type \"{}\" names no class and device", as_node_name(type)));
-  const std::optional<double> speed = number<double>(attribute(element, "pci_link_speed"));
+  const std::optional<double> speed = parse_whole<double>(attribute(element, "pci_link_speed"));
   if (speed && std::isfinite(*speed) && *speed > 0 && *speed < kMaxLinkGbs) pci.link_gbs = *speed;
   return {};
 }
@@ -254,7 +248,7 @@ Status HwlocXml::add_matrix(const pugi::xml_node& distances) {
   WEFT_TRY(read_matrix_objects(distances, matrix));
   const std::size_t expected = matrix.objects.size() * matrix.objects.size();
   const bool sound = each_word(distances, "u64values", [&](std::string_view word) {
-    const std::optional<std::uint64_t> value = number<std::uint64_t>(word);
+    const std::optional<std::uint64_t> value = parse_whole<std::uint64_t>(word);
     if (!value || matrix.values.size() == expected) return false;
     matrix.values.push_back(*value);
     return true;
@@ -271,13 +265,13 @@ Status HwlocXml::read_matrix_objects(const pugi::xml_node& distances, ObjectMatr
   const bool sound = each_word(distances, "indexes", [&](std::string_view word) {
     const std::size_t colon = word.find(':');
     const std::string type = colon == std::string_view::npos ? common : std::string(word.substr(0, colon));
-    const auto index = number<unsigned long long>(colon == std::string_view::npos ? word : word.substr(colon + 1));
+    const auto index = parse_whole<unsigned long long>(colon == std::string_view::npos ? word : word.substr(colon + 1));
     if (!index || matrix.objects.size() == kMaxMatrixObjects) return false;
     const auto found = by_gp_index_.find(std::make_pair(type, *index));
     matrix.objects.push_back(found == by_gp_index_.end() ? -1 : found->second);
     return true;
   });
-  const std::optional<std::size_t> count = number<std::size_t>(attribute(distances, "nbobjs"));
+  const std::optional<std::size_t> count = parse_whole<std::size_t>(attribute(distances, "nbobjs"));
   if (!sound || !count || *count != matrix.objects.size())
     return wrong(distances, fmt::format("the matrix {} does not name its objects", as_node_name(matrix.name)));
   return {};

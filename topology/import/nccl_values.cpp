@@ -1,5 +1,6 @@
 // The values of NCCL's attributes.
 #include "topology/import/nccl_values.hpp"
+#include "topology/text.hpp"
 
 #include <fmt/format.h>
 
@@ -16,25 +17,11 @@ constexpr int kBitsInWord = 32;
 constexpr double kMaxGts = 1024;
 constexpr int kMaxLanes = 64;
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-template <typename Number>
-std::optional<Number> number(std::string_view text, int base) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<std::vector<std::uint32_t>> mask_words(std::string_view mask) {
   std::vector<std::uint32_t> words;
   for (;;) {
     const std::size_t comma = std::min(mask.find(','), mask.size());
-    const std::optional<std::uint32_t> word = number<std::uint32_t>(trimmed(mask.substr(0, comma)), 16);
+    const std::optional<std::uint32_t> word = parse_whole<std::uint32_t>(trim(mask.substr(0, comma)), 16);
     if (!word || words.size() == kMaxMaskWords) return std::nullopt;
     words.push_back(*word);
     if (comma == mask.size()) break;
@@ -47,13 +34,13 @@ std::optional<std::vector<std::uint32_t>> mask_words(std::string_view mask) {
 }  // namespace
 
 std::optional<long long> integer(const pugi::xml_node& element, const char* name) {
-  const std::string_view text = trimmed(element.attribute(name).value());
-  if (text.starts_with("0x") || text.starts_with("0X")) return number<long long>(text.substr(2), 16);
-  return number<long long>(text, 10);
+  const std::string_view text = trim(element.attribute(name).value());
+  if (text.starts_with("0x") || text.starts_with("0X")) return parse_whole<long long>(text.substr(2), 16);
+  return parse_whole<long long>(text, 10);
 }
 
 std::string bus_id(std::string_view text) {
-  std::string id(trimmed(text));
+  std::string id(trim(text));
   std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (std::count(id.begin(), id.end(), ':') == 1) id = "0000:" + id;
   const auto is_part = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.'; };
@@ -77,7 +64,7 @@ std::string device(const pugi::xml_node& pci) {
 
 PciLink link(const pugi::xml_node& pci) {
   PciLink link;
-  const std::string_view speed = trimmed(pci.attribute("link_speed").value());  // "16 GT/s", "16.0 GT/s PCIe"
+  const std::string_view speed = trim(pci.attribute("link_speed").value());  // "16 GT/s", "16.0 GT/s PCIe"
   double gts = 0;
   const auto [end, error] = std::from_chars(speed.data(), speed.data() + speed.size(), gts);
   if (error == std::errc() && gts > 0 && gts <= kMaxGts) link.gts = gts;

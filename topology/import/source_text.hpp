@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topology/node_names.hpp"
+#include "topology/text.hpp"
 #include "weft/status.hpp"
 
 namespace weft::topology {
@@ -27,7 +28,5 @@ Status check_report_lines(const std::string& path, std::string_view text);
 std::string plain_line(std::string_view line);
 // The lines of such a report, at most `most` bytes of it.
 std::vector<std::string> plain_lines(std::string_view text, std::size_t most = std::string_view::npos);
-// The words between blanks and tabs.
-std::vector<std::string_view> words_of(std::string_view line);
 
 }  // namespace weft::topology

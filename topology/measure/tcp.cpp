@@ -15,7 +15,7 @@
 
 #include "base/parse.hpp"
 #include "base/socket.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

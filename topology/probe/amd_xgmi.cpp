@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "topology/facts/text.hpp"
 #include "topology/facts/tree.hpp"
 #include "topology/probe/machine_probe.hpp"
 #include "topology/rates.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::string_view kAmd = "1002:";
 // "00 02 01 " -> 0, 2, 1: hexadecimal, one for each node of the hive.
 std::vector<unsigned> numbers_of(const std::optional<std::string>& text) {
   std::vector<unsigned> numbers;
-  for (const std::string_view word : blank_separated(text ? std::string_view(*text) : std::string_view())) {
+  for (const std::string_view word : words_of(text ? std::string_view(*text) : std::string_view())) {
     const std::optional<unsigned> number = parse_whole<unsigned>(word, 16);
     if (!number || numbers.size() == kMaxHive) return {};
     numbers.push_back(*number);

@@ -1,9 +1,9 @@
 // Phase memory: NUMA nodes, also those without cores (the memory of a GPU).
 #include <fmt/format.h>
 
-#include "topology/facts/text.hpp"
 #include "topology/facts/tree.hpp"
 #include "topology/probe/machine_probe.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/parse.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -41,22 +41,6 @@ bool is_mac(std::string_view word, char between = ':') {
   return parts.size() >= kMacGroups && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
            return part.size() == 2 && all_hex(part);
          });
-}
-
-std::optional<std::uint32_t> parse_ipv4(std::string_view word) {
-  const std::vector<std::string_view> parts = base::split(word, '.');
-  if (parts.size() != 4) return std::nullopt;
-  std::uint32_t address = 0;
-  for (std::string_view part : parts) {
-    const std::optional<unsigned> number = parse_whole<unsigned>(part);
-    if (!number || *number > 255 || part.size() > 3) return std::nullopt;
-    address = address << 8 | *number;
-  }
-  return address;
-}
-
-std::string ipv4_text(std::uint32_t address) {
-  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
 }
 
 // "node17" of "node17.cluster.example"; an address has none.
@@ -170,7 +154,7 @@ std::string Anonymiser::route_table(std::string_view text) {
   std::string result;
   for (std::string_view line : lines_of(text)) {
     std::vector<std::string> words;
-    for (std::string_view part : blank_separated(line)) words.emplace_back(part);
+    for (std::string_view part : words_of(line)) words.emplace_back(part);
     if (words.size() >= 8) {
       const auto number = [&](std::size_t i) { return parse_whole<std::uint32_t>(words[i], 16); };
       const std::optional<std::uint32_t> mask = number(7);
@@ -193,7 +177,7 @@ std::string Anonymiser::ipv6_table(std::string_view text) {
   std::string result;
   for (std::string_view line : lines_of(text)) {
     std::string mapped;
-    for (std::string_view part : blank_separated(line)) {
+    for (std::string_view part : words_of(line)) {
       if (!mapped.empty()) mapped += ' ';
       const bool address = part.size() == 2 * kHalf && all_hex(part) && !all_zero(part) && part != kLoopback;
       if (!address)

@@ -13,12 +13,12 @@
 #include "base/parse.hpp"
 #include "topology/facts/read_facts.hpp"
 #include "topology/facts/readers.hpp"
-#include "topology/facts/text.hpp"
 #include "topology/read_file.hpp"
 #include "topology/record/anonymise.hpp"
 #include "topology/record/archive_library.hpp"
 #include "topology/record/collector.hpp"
 #include "topology/record/record_paths.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {

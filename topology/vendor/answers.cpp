@@ -2,7 +2,7 @@
 #include "topology/vendor/answers.hpp"
 
 #include "base/json_reader.hpp"
-#include "topology/facts/text.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
