@@ -52,6 +52,10 @@ PciRole pci_role(int pci_class, std::string_view device) {
 }
 
 bool is_fabric_device(std::string_view device) { return starts_with_any(device, kFabric); }
+
+bool is_efa(std::string_view device) { return device.starts_with("1d0f:efa"); }
+bool is_slingshot(std::string_view device) { return device == "17db:0501"; }
+
 bool is_emulated_bridge(std::string_view device) { return starts_with_any(device, kEmulated); }
 bool slows_link_when_idle(std::string_view device) {
   return device.starts_with("10de:") || device.starts_with("1002:");

@@ -16,6 +16,10 @@ PciRole pci_role(int pci_class, std::string_view device);
 // Cisco usNIC.
 bool is_fabric_device(std::string_view device);
 
+// Amazon's Elastic Fabric Adapter; HPE's Slingshot.
+bool is_efa(std::string_view device);
+bool is_slingshot(std::string_view device);
+
 // A bridge of a virtual machine: its link speed and width mean nothing.
 bool is_emulated_bridge(std::string_view device);
 

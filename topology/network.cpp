@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "topology/device_kinds.hpp"
 #include "topology/fabric/fabric_spec.hpp"
 
 namespace weft::topology {
@@ -25,7 +26,7 @@ std::vector<std::vector<int>> network_nics(const Graph& graph) {
 
 NetworkRate network_rate_of(const Node& nic) {
   if (!nic.network_gbs) return {rates::kAssumedEthernet, false};
-  const bool efa = nic.device.starts_with("1d0f:efa");
+  const bool efa = is_efa(nic.device);
   const double latency = efa ? rates::kEfaLatencyUs : nic.fabric ? rates::kFabricLatencyUs : rates::kEthernetLatencyUs;
   return {{*nic.network_gbs, latency}, true};
 }

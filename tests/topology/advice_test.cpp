@@ -193,6 +193,24 @@ TEST(Environment, a_machine_whose_defaults_fit_needs_nothing) {
   EXPECT_TRUE(settings_of(machine_of("cpu-2socket")).empty());
 }
 
+// As the audit names them: by what verbs calls them, and by the ports that are up.
+TEST(Environment, nics_are_named_as_verbs_names_them_with_the_ports_that_are_up) {
+  Survey survey = machine_of("dgx-h100 nic:4");
+  node_of(survey, "nic3").network_gbs = 5;
+  node_of(survey, "nic1").names = {"eth1", "mlx5_1"};
+  DeviceFacts& facts = survey.hosts[0].devices.emplace_back();
+  facts.node = "nic0";
+  facts.verbs = "mlx5_0";
+  facts.ports.resize(2);
+  facts.ports[0].number = 1;
+  facts.ports[0].state = "DOWN";
+  facts.ports[1].number = 2;
+  facts.ports[1].state = "ACTIVE";
+  const std::vector<Setting> settings = settings_of(survey);
+  EXPECT_EQ(value_in(settings, "NCCL_IB_HCA"), "=mlx5_0,mlx5_1,nic2");
+  EXPECT_EQ(value_in(settings, "UCX_NET_DEVICES"), "mlx5_0:2,mlx5_1:1,nic2:1");
+}
+
 TEST(Environment, slow_and_dead_nics_are_kept_out_by_name) {
   Survey survey = machine_of("dgx-h100 nic:4");
   node_of(survey, "nic3").network_gbs = 5;

@@ -276,9 +276,8 @@ TEST(Ibnetdiscover, ten_thousand_adapters_of_one_name_are_read_fast) {
   const std::string text = star(std::vector<std::string>(10'000, "node1 mlx5_0"), "4xHDR");
   const auto start = std::chrono::steady_clock::now();
   const Result<Survey> survey = read_fabric("f", text);
-#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
-#endif
+  const auto taken = std::chrono::steady_clock::now() - start;
+  if constexpr (!WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER) EXPECT_LT(taken, std::chrono::seconds(3));
   if (!survey) return;  // so many may be too many for one host
   for (const Node& node : survey->graph.nodes) ASSERT_LE(node.name.size(), 70u);
 }

@@ -10,18 +10,13 @@
 #include "topology/advice/assign_nics.hpp"
 #include "topology/advice/share_cores.hpp"
 #include "topology/cpu_set.hpp"
+#include "topology/device_facts.hpp"
 
 namespace weft::topology::advice {
 namespace {
 
 // A NIC below this part of the fastest one's rate would hold the others up.
 constexpr double kMuchSlower = 0.75;
-
-bool is_virtual_function(const HostFacts& facts, const Node& nic) {
-  const DeviceFacts* device = facts.device(nic.name);
-  if (device == nullptr) device = facts.device(nic.bus_id);
-  return device != nullptr && device->physical_function.has_value();
-}
 
 // Ranks that may use the same CPUs.
 struct Neighbourhood {
@@ -171,7 +166,7 @@ std::vector<int> usable_nics(const Survey& survey, const Locality& locality, int
   for (int id : all) {
     const Node& nic = locality.node(id);
     if (fabric && !nic.fabric) continue;
-    if (is_virtual_function(survey.facts(host), nic)) {
+    if (is_virtual_function(survey, nic)) {
       leave(id, "it is a virtual function");
     } else if (nic.active == false) {
       leave(id, "its port is down");

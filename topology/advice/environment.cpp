@@ -11,6 +11,8 @@
 #include "base/plural.hpp"
 #include "topology/advice/bindings.hpp"
 #include "topology/cpu_set.hpp"
+#include "topology/device_facts.hpp"
+#include "topology/device_kinds.hpp"
 #include "topology/facts/gids.hpp"
 #include "topology/facts/gpu_direct.hpp"
 #include "topology/network.hpp"
@@ -44,14 +46,15 @@ struct LinksByHost {
 class Advisor {
  public:
   Advisor(const Survey& survey, Locality& locality, const LinksByHost& links, int host)
-      : locality_(locality),
+      : survey_(survey),
+        locality_(locality),
         facts_(survey.facts(host)),
         host_(host),
         has_device_links_(links.device_links[static_cast<std::size_t>(host)]),
         leaves_(links.leaves[static_cast<std::size_t>(host)]) {
     for (int nic : usable_nics(survey, locality, host, &left_out_))
       if (locality.node(nic).fabric) nics_.push_back(nic);
-    for (int nic : nics_) verbs_.push_back(verbs_name(nic));
+    for (int nic : nics_) verbs_.push_back(verbs_name(survey_, node(nic)));
   }
 
   std::vector<Setting> advise() {
@@ -70,8 +73,6 @@ class Advisor {
 
  private:
   const Node& node(int id) const { return locality_.node(id); }
-  bool is_efa(int nic) const { return node(nic).device.starts_with("1d0f:efa"); }
-  bool is_slingshot(int nic) const { return node(nic).device == "17db:0501"; }
   bool has_gpus() const { return !locality_.gpus(host_).empty(); }
   bool has_nvidia_gpus() const {
     return std::any_of(locality_.gpus(host_).begin(), locality_.gpus(host_).end(),
@@ -79,17 +80,17 @@ class Advisor {
   }
   // Of NICs that verbs drives as InfiniBand or RoCE.
   bool uses_verbs() const {
-    return std::any_of(nics_.begin(), nics_.end(), [&](int nic) { return !is_efa(nic) && !is_slingshot(nic); });
+    return std::any_of(nics_.begin(), nics_.end(),
+                       [&](int nic) { return !is_efa(node(nic).device) && !is_slingshot(node(nic).device); });
   }
 
-  const DeviceFacts* device(int id) const {
-    const DeviceFacts* found = facts_.device(node(id).name);
-    return found != nullptr ? found : facts_.device(node(id).bus_id);
-  }
-
-  std::string verbs_name(int nic) const {
-    if (const DeviceFacts* facts = device(nic); facts != nullptr && facts->verbs) return *facts->verbs;
-    return node(nic).name;
+  // "mlx5_0:1" for each port that is up; where ports are not told, the first, as verbs counts from 1.
+  void add_ports(int nic, std::vector<std::string>& ports) const {
+    const std::string name = verbs_name(survey_, node(nic));
+    const DeviceFacts* facts = device_facts(survey_, node(nic));
+    if (facts == nullptr || facts->ports.empty()) return ports.push_back(name + ":1");
+    for (const PortFacts& port : facts->ports)
+      if (port.state.value_or("ACTIVE") == "ACTIVE") ports.push_back(fmt::format("{}:{}", name, port.number));
   }
 
   void set(std::string name, std::string value, std::string reason) {
@@ -105,7 +106,7 @@ class Advisor {
     const std::string reason = fmt::format("{}", fmt::join(left_out_, "; "));
     if (has_gpus()) set("NCCL_IB_HCA", fmt::format("={}", fmt::join(verbs_, ",")), reason);
     std::vector<std::string> ports;
-    for (const std::string& name : verbs_) ports.push_back(name + ":1");
+    for (int nic : nics_) add_ports(nic, ports);
     set("UCX_NET_DEVICES", fmt::format("{}", fmt::join(ports, ",")), reason);
   }
 
@@ -146,10 +147,11 @@ class Advisor {
     std::map<int, std::vector<std::string>> by_index;
     std::size_t ports = 0;
     for (int nic : nics_) {
-      const DeviceFacts* facts = device(nic);
+      const DeviceFacts* facts = device_facts(survey_, node(nic));
       if (facts == nullptr || facts->ports.empty()) continue;
       ++ports;
-      if (const std::optional<int> index = gid_of(facts->ports.front())) by_index[*index].push_back(verbs_name(nic));
+      if (const std::optional<int> index = gid_of(facts->ports.front()))
+        by_index[*index].push_back(verbs_name(survey_, node(nic)));
     }
     // One variable serves all ports: where they differ, it would be wrong for some.
     if (by_index.size() != 1 || by_index.begin()->second.size() != ports || ports != nics_.size()) return;
@@ -256,8 +258,8 @@ class Advisor {
   }
 
   void judge_providers() {
-    const auto efa =
-        static_cast<std::size_t>(std::count_if(nics_.begin(), nics_.end(), [&](int nic) { return is_efa(nic); }));
+    const auto efa = static_cast<std::size_t>(
+        std::count_if(nics_.begin(), nics_.end(), [&](int nic) { return is_efa(node(nic).device); }));
     if (efa > 0)
       set("FI_PROVIDER", "efa", fmt::format("{} EFA devices; libfabric would fall back to tcp without a word", efa));
     if (!has_gpus() && uses_verbs() && nics_.size() > kUcxRails)
@@ -265,6 +267,7 @@ class Advisor {
           fmt::format("{} NICs; UCX spreads a message over {} at most unless told", nics_.size(), kUcxRails));
   }
 
+  const Survey& survey_;
   Locality& locality_;
   const HostFacts& facts_;
   int host_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "topology/device_facts.hpp"
 #include "topology/device_kinds.hpp"
 
 namespace weft::topology::audit {
@@ -42,16 +43,11 @@ bool is_nvidia(const Input& input, int gpu) {
 }
 
 const DeviceFacts* device_facts(const Input& input, int node) {
-  const Node& known = input.locality.node(node);
-  if (known.host < 0) return nullptr;
-  const HostFacts& facts = input.facts(known.host);
-  const DeviceFacts* found = facts.device(known.name);
-  return found != nullptr ? found : facts.device(known.bus_id);
+  return topology::device_facts(input.survey, input.locality.node(node));
 }
 
 bool is_virtual_function(const Input& input, int nic) {
-  const DeviceFacts* facts = device_facts(input, nic);
-  return facts != nullptr && facts->physical_function.has_value();
+  return topology::is_virtual_function(input.survey, input.locality.node(nic));
 }
 
 std::vector<int> usable_nics(const Input& input, int host) {
@@ -63,21 +59,12 @@ std::vector<int> usable_nics(const Input& input, int host) {
   return found;
 }
 
-std::string verbs_name(const Input& input, int id) {
-  const Node& nic = input.locality.node(id);
-  if (const DeviceFacts* facts = device_facts(input, id); facts != nullptr && facts->verbs) return *facts->verbs;
-  constexpr std::array<std::string_view, 9> kVerbs = {"mlx",   "ib_",     "rocep", "roceP", "ibp",
-                                                      "rdmap", "bnxt_re", "irdma", "hfi"};
-  const auto is_verbs = [&](const std::string& name) {
-    return std::any_of(kVerbs.begin(), kVerbs.end(), [&](std::string_view start) { return name.starts_with(start); });
-  };
-  if (is_verbs(nic.name)) return nic.name;
-  const auto found = std::find_if(nic.names.begin(), nic.names.end(), is_verbs);
-  return found == nic.names.end() ? nic.name : *found;
+std::string verbs_name(const Input& input, int nic) {
+  return topology::verbs_name(input.survey, input.locality.node(nic));
 }
 
-bool is_efa(const Node& nic) { return nic.device.starts_with("1d0f:efa"); }
-bool is_slingshot(const Node& nic) { return nic.device == "17db:0501"; }
+bool is_efa(const Node& nic) { return topology::is_efa(nic.device); }
+bool is_slingshot(const Node& nic) { return topology::is_slingshot(nic.device); }
 
 std::optional<bool> virtual_machine(const Input& input, int host) {
   if (const std::optional<bool>& told = input.facts(host).platform.virtual_machine) return told;

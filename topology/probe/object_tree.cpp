@@ -54,9 +54,9 @@ void ObjectTree::add_missing_numa() {
   numa.kind = ObjectKind::Numa;
   numa.parent = 0;
   numa.os_index = 0;
-  numa.cpus = at(0).cpus;
-  numa.memory_bytes = at(0).memory_bytes;
-  add(std::move(numa));
+  Object& added = objects_[static_cast<std::size_t>(add(std::move(numa)))];
+  added.cpus = at(0).cpus;
+  added.memory_bytes = at(0).memory_bytes;
   for (Object& object : objects_)
     if (object.cpus) object.nodes = first;
 }
