@@ -168,7 +168,7 @@ TEST_F(Vendor, a_library_that_crashes_is_said) {
   const Survey survey = surveyed("crashes");
   ASSERT_EQ(remarks(survey, "NVML").size(), 1u);
   EXPECT_EQ(remarks(survey, "NVML")[0].kind, RemarkKind::GaveUp);
-  EXPECT_THAT(remarks(survey, "NVML")[0].evidence, HasSubstr("crashed with signal 11"));
+  EXPECT_THAT(remarks(survey, "NVML")[0].evidence, HasSubstr("crashed with signal 6"));
   EXPECT_EQ(survey.graph.ids(NodeKind::Gpu).size(), 1u);
 }
 
