@@ -1,0 +1,119 @@
+// ctest: serial programs
+// The commands that the documentation shows are run as they stand there, in a folder that has the files they name.
+// Not run: what measures for minutes (docs/benchmarks.md).
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace weft::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+std::vector<std::string> lines_of(const fs::path& page) {
+  std::ifstream file(page);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// What a reader would type: without indentation, prompt, and the remark that stands behind two spaces.
+std::string typed(std::string line) {
+  line.erase(0, line.find_first_not_of(" $"));
+  return line.substr(0, line.find("  "));
+}
+
+std::vector<std::string> commands_of(const fs::path& page) {
+  const std::regex command("(topo-probe|weft-schedule|mpirun -n [0-9]+ topo-probe)( .*)?");
+  std::vector<std::string> commands;
+  for (const std::string& line : lines_of(page))
+    if (std::regex_match(typed(line), command)) commands.push_back(typed(line));
+  return commands;
+}
+
+// The block of `page`, indented by four, whose first line is `first`.
+std::string block_of(const fs::path& page, const std::string& first) {
+  std::string block;
+  for (const std::string& line : lines_of(page)) {
+    if (block.empty() && line != "    " + first) continue;
+    if (!line.starts_with("    ")) break;
+    block += line.substr(4) + "\n";
+  }
+  return block;
+}
+
+class Documented : public ::testing::TestWithParam<const char*> {
+ protected:
+  Documented() {
+    copy("diff-host.xml", "host.xml");
+    copy("diff-guest.xml", "guest.xml");
+    copy("lassen-4xv100-power9-hwloc1.xml", "hwloc.xml");
+    fs::create_directory(at("nodes"));
+    copy("diff-host.xml", "nodes/node1.xml");
+    copy("diff-host.xml", "nodes/node2.xml");
+    write("llama3.fabric", block_of("docs/topology.md", "weft-fabric 1"));
+    write("site.json", block_of("docs/audit.md", "{"));
+    shell("topo-probe record today.tar.bz2");
+  }
+
+  Outcome shell(std::string command) {
+    // Places and times that suit a user, not a test.
+    command = std::regex_replace(command, std::regex("/var/lib/node_exporter/"), "");
+    command = std::regex_replace(command, std::regex("--interval 60"), "--interval 1");
+    const std::string path = fs::path(program("topo-probe")).parent_path().string() + ":" + std::getenv("PATH");
+    return run({"sh", "-c", "cd '" + folder_.path() + "' && " + command},
+               {{"PATH", path},
+                {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                {"OMPI_MCA_rmaps_base_oversubscribe", "1"}},
+               120s);
+  }
+
+ private:
+  fs::path at(const std::string& name) const { return fs::path(folder_.path()) / name; }
+  void copy(const std::string& data, const std::string& name) {
+    fs::copy_file("tests/topology/data/" + data, at(name));
+  }
+  void write(const std::string& name, const std::string& text) {
+    ASSERT_FALSE(text.empty()) << name;
+    std::ofstream(at(name)) << text;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_P(Documented, commands_run_as_they_stand) {
+  const std::vector<std::string> commands = commands_of(GetParam());
+  ASSERT_FALSE(commands.empty());
+  for (const std::string& command : commands) {
+    if (command.starts_with("mpirun") && !run({"sh", "-c", "command -v mpirun"}).succeeded()) continue;
+    const Outcome outcome = shell(command);
+    // 1 says that there are findings, or differences.
+    const bool judges = command.find("--fail-on") != std::string::npos || command.starts_with("topo-probe diff");
+    EXPECT_TRUE(outcome.in_time) << command;
+    EXPECT_TRUE(outcome.exit_code == 0 || (judges && outcome.exit_code == 1)) << command << "\n" << outcome.output;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, Documented,
+                         ::testing::Values("README.md", "docs/topology.md", "docs/audit.md", "docs/selection.md"),
+                         [](const auto& page) {
+                           std::string name = fs::path(page.param).stem().string();
+                           std::transform(name.begin(), name.end(), name.begin(),
+                                          [](unsigned char letter) { return std::tolower(letter); });
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace weft::test
