@@ -1,4 +1,4 @@
-// The only place that compiles the JSON parser: text to a document in one pass, and typed reads with their complaints.
+// Typed reads of a document, with their complaints.
 #include "base/json_reader.hpp"
 
 #include <fmt/format.h>
@@ -7,108 +7,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_shown.hpp"
+
 namespace weft::base {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxJsonBytes = std::size_t{256} << 20;
-constexpr std::size_t kMaxDepth = 16;
-constexpr std::size_t kShownText = 64;  // of a name or number from the document
-constexpr int kNumberOverflow = 406;    // the parser's number for it
-
-std::string line_and_column(std::string_view text, std::size_t byte) {
-  const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
-  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'),
-                     before.size() - line_start + 1);
-}
-
-// The beginning of a name from the document, on one line.
-std::string shown(std::string_view name) {
-  std::string text(name.substr(0, kShownText));
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  return text;
-}
-
-// Receives what the parser finds and builds the document. (The parser's own hook for checks on the way is quadratic in
-// long lists.)
-class Builder {
- public:
-  explicit Builder(std::string_view text) : text_(text) {}
-
-  bool null() { return put(nullptr); }
-  bool boolean(bool value) { return put(value); }
-  bool number_integer(std::int64_t value) { return put(value); }
-  bool number_unsigned(std::uint64_t value) { return put(value); }
-  bool number_float(double value, const std::string&) { return put(value); }
-  bool string(std::string& value) { return put(std::move(value)); }
-  bool binary(Json::binary_t&) { return false; }  // not in text
-  bool start_object(std::size_t) { return open(Json::object()); }
-  bool end_object() { return close(); }
-  bool start_array(std::size_t) { return open(Json::array()); }
-  bool end_array() { return close(); }
-  bool key(std::string& name) {
-    const auto [member, fresh] = open_.back()->get_ref<Json::object_t&>().try_emplace(name);
-    member_ = &member->second;
-    if (!fresh) complaint_ = fmt::format("\"{}\" is given twice", shown(name));
-    return fresh;
-  }
-  bool parse_error(std::size_t byte, const std::string& token, const Json::exception& error) {
-    const std::string where = line_and_column(text_, byte);
-    complaint_ = error.id == kNumberOverflow
-                     ? fmt::format("the number {} at {} is too large", token.substr(0, kShownText), where)
-                     : fmt::format("not JSON at {}", where);
-    return false;
-  }
-
-  Json take_document() { return std::move(document_); }
-  const std::string& complaint() const { return complaint_; }
-
- private:
-  // Where the value is kept stays valid while that value is open.
-  Json* place(Json value) {
-    if (open_.empty()) return &(document_ = std::move(value));
-    if (open_.back()->is_object()) return &(*member_ = std::move(value));
-    return &open_.back()->get_ref<Json::array_t&>().emplace_back(std::move(value));
-  }
-  bool put(Json value) { return place(std::move(value)) != nullptr; }
-  bool open(Json value) {
-    open_.push_back(place(std::move(value)));
-    if (open_.size() <= kMaxDepth) return true;
-    complaint_ = fmt::format("nested more than {} deep", kMaxDepth);
-    return false;
-  }
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  std::string_view text_;
-  Json document_;
-  std::vector<Json*> open_;
-  Json* member_ = nullptr;  // of the innermost open object: the one whose value comes next
-  std::string complaint_;
-};
-
 }  // namespace
-
-Result<JsonDocument> JsonDocument::parse(std::string_view what, std::string_view text) {
-  if (text.size() > kMaxJsonBytes)
-    return Status(Code::Corrupt,
-                  fmt::format("{}: {} bytes are more than the most, {}", what, text.size(), kMaxJsonBytes));
-  if (text.empty()) return Status(Code::Corrupt, fmt::format("{}: there is nothing in it", what));
-  Builder builder(text);
-  if (!Json::sax_parse(text, &builder)) return Status(Code::Corrupt, fmt::format("{}: {}", what, builder.complaint()));
-  return JsonDocument(what, builder.take_document());
-}
-
-JsonDocument::JsonDocument(std::string_view what, Json json)
-    : what_(what), json_(std::make_unique<Json>(std::move(json))) {}
-JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
-JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
-JsonDocument::~JsonDocument() = default;
 
 Status JsonValue::read(bool& target) const {
   if (!json_->is_boolean()) return wrong("is not true or false");

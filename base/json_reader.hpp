@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -60,6 +61,10 @@ class JsonValue {
   JsonValue element(std::size_t index) const;
   // Of an object; nothing if it has no such member, or is no object.
   std::optional<JsonValue> member(std::string_view name) const;
+  // An element of this list that is kept elsewhere.
+  JsonValue element_kept_at(const nlohmann::json& json, std::size_t index) const {
+    return {&json, Place{&place_, {}, index}};
+  }
 
   Status check_object() const;
   Status check_list(std::size_t most) const;
@@ -84,7 +89,9 @@ class JsonValue {
 // Takes an object's members by name and keeps the first error. finish() finds what nobody asked for.
 class JsonObject {
  public:
-  explicit JsonObject(const JsonValue& value) : value_(value), status_(value.check_object()) {}
+  explicit JsonObject(const JsonValue& value) : value_(value), status_(value.check_object()) {
+    asked_.reserve(kMembers);
+  }
   JsonObject(const JsonObject&) = delete;
   JsonObject& operator=(const JsonObject&) = delete;
 
@@ -133,15 +140,32 @@ class JsonObject {
 
   const JsonValue value_;
   Status status_;
+  static constexpr std::size_t kMembers = 24;  // of most objects at most
   std::vector<std::string_view> asked_;
   std::size_t taken_ = 0;
+};
+
+// A list that is not kept: each element is given to `read_one` as soon as its text was read, up to the first that
+// fails, and then forgotten. In the document the list is empty.
+struct JsonList {
+  std::string_view path;  // "nodes" of the document, or "graph.nodes" of its member "graph"
+  std::size_t most = 0;   // elements
+  std::function<Status(const JsonValue&)> read_one;
+};
+
+// What is made of a text, for long ones that nobody vouches for: they take the memory of what is kept alone.
+struct JsonPlan {
+  std::vector<JsonList> lists;         // other values in their places become null
+  std::vector<std::string_view> kept;  // members of the document; others become null. None named: all are kept
+  std::size_t most_values = std::numeric_limits<std::size_t>::max();      // kept at one time
+  std::size_t most_word_bytes = std::numeric_limits<std::size_t>::max();  // of one text, number or run of blanks
 };
 
 class JsonDocument {
  public:
   // Corrupt names line and column; nesting deeper than 16, more than 256 MiB and members given twice are refused.
   // `what` is what the text should be: "schedule JSON".
-  static Result<JsonDocument> parse(std::string_view what, std::string_view text);
+  static Result<JsonDocument> parse(std::string_view what, std::string_view text, const JsonPlan& plan = {});
 
   JsonDocument(JsonDocument&&) noexcept;
   JsonDocument& operator=(JsonDocument&&) noexcept;

@@ -2,11 +2,12 @@
 // come from anywhere, so size and nesting are bounded and nothing in it is trusted before check().
 #include "topology/json_read.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "topology/limits.hpp"
 #include "topology/names.hpp"
 #include "weft/graph.hpp"
 
@@ -18,7 +19,9 @@ using base::JsonObject;
 using base::JsonValue;
 
 constexpr int kSchema = 1;
-constexpr std::size_t kMaxNames = 256;  // further names of one node
+constexpr std::size_t kMaxNames = 256;      // further names of one node
+constexpr std::size_t kNamesOfNode = 8;     // many, on average
+constexpr std::size_t kManyNames = 65'536;  // in all: fewer need no average
 
 Status read_pci(const JsonValue& value, PciLink& pci) {
   JsonObject object(value);
@@ -79,37 +82,100 @@ Status read_stated(const JsonValue& value, StatedClass& stated) {
   return object.finish();
 }
 
-}  // namespace
-
-Result<Graph> read_graph(const JsonValue& document) {
-  Graph graph;
+// Any member but the lists, of which only the kind is looked at: their elements were read before.
+Status read_rest(const JsonValue& document, Graph& graph) {
   int schema = 0;
   JsonObject object(document);
   object.required("schema", schema, kSchema, kSchema);
   object.required("name", graph.name);
-  object.required_by("nodes", [&](const JsonValue& nodes) {
-    return nodes.read_list(kMaxNodes,
-                           [&](const JsonValue& node) { return read_node(node, graph.nodes.emplace_back()); });
-  });
-  object.required_by("links", [&](const JsonValue& links) {
-    return links.read_list(kMaxLinks,
-                           [&](const JsonValue& link) { return read_link(link, graph.links.emplace_back()); });
-  });
-  object.optional_by("stated", [&](const JsonValue& stated) {
-    return stated.read_list(kMaxLinks,
-                            [&](const JsonValue& pair) { return read_stated(pair, graph.stated.emplace_back()); });
-  });
-  WEFT_TRY(object.finish());
-  if (const Status status = graph.check(); !status.ok()) return Status(Code::Corrupt, std::string(status.message()));
-  return graph;
+  const auto is_list = [](const JsonValue& list) { return list.check_list(0); };
+  object.required_by("nodes", is_list);
+  object.required_by("links", is_list);
+  object.optional_by("stated", is_list);
+  return object.finish();
+}
+
+Status wrong(std::string_view complaint) { return Status(Code::Corrupt, fmt::format("topology JSON: {}", complaint)); }
+
+}  // namespace
+
+base::JsonPlan bounded_plan() {
+  base::JsonPlan plan;
+  plan.most_values = std::size_t{1} << 17;
+  plan.most_word_bytes = std::size_t{1} << 20;
+  return plan;
+}
+
+GraphReader::GraphReader(Graph& graph, Reading reading)
+    : graph_(graph),
+      reading_(reading),
+      nodes_(graph.nodes, reading),
+      links_(graph.links, reading),
+      stated_(graph.stated, reading) {}
+
+Status GraphReader::read_node(const JsonValue& value) {
+  Node& node = nodes_.next();
+  WEFT_TRY(topology::read_node(value, node));
+  hosts_ += node.kind == NodeKind::Machine ? 1 : 0;
+  switches_ += node.kind == NodeKind::NetworkSwitch ? 1 : 0;
+  names_ += node.names.size();
+  if (names_ > kManyNames && names_ > kNamesOfNode * nodes_.count())
+    return value.wrong(fmt::format("and those before it have {} further names, too many", names_));
+  return {};
+}
+
+void GraphReader::add_lists(base::JsonPlan& plan, bool of_document) {
+  // The lists keep what `read` gives them: this reader.
+  const auto add = [&](std::string_view path, std::size_t most, auto read) {
+    plan.lists.push_back({path, most, [this, of_document, read](const JsonValue& value) {
+                            lists_of_document_ = lists_of_document_ || of_document;
+                            return read(value);
+                          }});
+  };
+  add(of_document ? "nodes" : "graph.nodes", kMaxNodes, [this](const JsonValue& value) { return read_node(value); });
+  add(of_document ? "links" : "graph.links", kMaxLinks,
+      [this](const JsonValue& value) { return read_link(value, links_.next()); });
+  add(of_document ? "stated" : "graph.stated", kMaxLinks,
+      [this](const JsonValue& value) { return read_stated(value, stated_.next()); });
+}
+
+void GraphReader::add_to(base::JsonPlan& plan) {
+  for (const char* member : {"schema", "name", "nodes", "links", "stated", "graph"}) plan.kept.emplace_back(member);
+  add_lists(plan, true);
+  add_lists(plan, false);
+}
+
+// What check() finds, as far as it can be told by counting.
+Status GraphReader::check_counts() const {
+  if (hosts_ == 0) return wrong("there is no machine");
+  if (links_.count() + hosts_ + switches_ < nodes_.count())
+    return wrong(
+        fmt::format("{} nodes have {} links: not all have a path to their machine", nodes_.count(), links_.count()));
+  return {};
+}
+
+Status GraphReader::finish(const JsonValue& document) {
+  const std::optional<JsonValue> graph = document.member("graph");
+  if (graph && lists_of_document_) return document.wrong("has nodes, links or stated classes beside its graph");
+  WEFT_TRY(read_rest(graph ? *graph : document, graph_));
+  if (reading_ == Reading::Check) {
+    graph_.nodes.reserve(nodes_.count());  // for who reads it again, to keep it
+    graph_.links.reserve(links_.count());
+    return check_counts();
+  }
+  if (const Status status = graph_.check(); !status.ok()) return Status(Code::Corrupt, std::string(status.message()));
+  return {};
 }
 
 Result<Graph> from_json(std::string_view text) {
-  WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse("topology JSON", text));
-  const JsonValue root = document.root();
-  // A report of topo-probe holds the graph it was made of.
-  const std::optional<JsonValue> graph = root.member("graph");
-  return read_graph(graph ? *graph : root);
+  Graph graph;
+  GraphReader reader(graph, Reading::Keep);
+  base::JsonPlan plan = bounded_plan();
+  reader.add_to(plan);
+  // A report of topo-probe holds the graph it was made of, and much besides.
+  WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse("topology JSON", text, plan));
+  WEFT_TRY(reader.finish(document.root()));
+  return graph;
 }
 
 }  // namespace weft::topology

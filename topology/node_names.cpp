@@ -18,7 +18,8 @@ std::string filtered(std::string_view text, std::size_t most, Wanted wanted) {
   for (std::size_t at = 0; at < text.size() && result.size() < most;) {
     const std::size_t character = character_bytes(text.substr(at));
     const std::size_t bytes = std::max<std::size_t>(character, 1);
-    result += character > 0 && wanted(text[at]) ? text.substr(at, bytes) : std::string_view("-");
+    const bool is_wanted = character > 0 && !is_high_control(text.substr(at, bytes)) && wanted(text[at]);
+    result += is_wanted ? text.substr(at, bytes) : std::string_view("-");
     at += bytes;
   }
   return result;
@@ -44,6 +45,10 @@ std::size_t character_bytes(std::string_view text) {
     return 4;
   }
   return 0;
+}
+
+bool is_high_control(std::string_view character) {
+  return character.size() == 2 && character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
 }
 
 std::string as_node_name(std::string_view text) {

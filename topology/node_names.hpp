@@ -13,6 +13,9 @@ namespace weft::topology {
 // beyond U+10FFFF are none (Unicode, table 3-7).
 std::size_t character_bytes(std::string_view text);
 
+// U+0080 to U+009F: terminals take them for the escape sequences that they abbreviate.
+bool is_high_control(std::string_view character);
+
 // "gpu0" as node names are: without '/' and control characters, bounded in length, never empty.
 std::string as_node_name(std::string_view text);
 // As UTF-8 on one line, bounded in length: what cannot be shown becomes '-'.

@@ -1,4 +1,7 @@
 // A survey as JSON, and back.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -19,6 +22,8 @@ using Layout = JsonWriter::Layout;
 
 constexpr std::array<std::string_view, 4> kRemarkKinds = {"incomplete", "contradiction", "unreadable", "gave_up"};
 constexpr int kMaxNcclVersion = 1000;
+constexpr std::size_t kShortBytes = std::size_t{256} << 10;  // of a text that is kept as it is read
+constexpr std::string_view kWhat = "topology JSON";
 
 void write_remark(JsonWriter& json, const Remark& remark) {
   json.begin_object();
@@ -49,11 +54,10 @@ Status read_remark(const JsonValue& value, Remark& remark) {
   return object.finish();
 }
 
-Status read_measurement(const JsonValue& value, std::size_t nodes, Measurement& measured) {
-  const std::int64_t last = static_cast<std::int64_t>(nodes) - 1;
+Status read_measurement(const JsonValue& value, Measurement& measured) {
   JsonObject object(value);
-  object.required("from", measured.from, 0, last);
-  object.required("to", measured.to, 0, last);
+  object.required("from", measured.from, 0, kMaxNodes - 1);
+  object.required("to", measured.to, 0, kMaxNodes - 1);
   object.required("what", measured.what);
   object.optional("at_once", measured.at_once);
   object.required("bandwidth_gbs", measured.bandwidth_gbs);
@@ -65,21 +69,79 @@ Status read_measurement(const JsonValue& value, std::size_t nodes, Measurement& 
 }
 
 // What a report holds beyond its graph; each member may be missing.
-Status read_rest(const JsonValue& root, Survey& survey) {
-  if (const std::optional<JsonValue> source = root.member("source")) WEFT_TRY(source->read(survey.source));
-  if (const std::optional<JsonValue> version = root.member("nccl_version"))
-    WEFT_TRY(version->read(survey.nccl_version.emplace(), 1, kMaxNcclVersion));
-  if (const std::optional<JsonValue> facts = root.member("facts"))
-    WEFT_TRY(facts->read_list(static_cast<std::size_t>(survey.graph.hosts()),
-                              [&](const JsonValue& host) { return read_facts(host, survey.hosts.emplace_back()); }));
-  if (const std::optional<JsonValue> remarks = root.member("remarks"))
-    WEFT_TRY(remarks->read_list(
-        kMaxRemarks, [&](const JsonValue& remark) { return read_remark(remark, survey.remarks.emplace_back()); }));
-  if (const std::optional<JsonValue> measurements = root.member("measurements"))
-    WEFT_TRY(measurements->read_list(kMaxLinks, [&](const JsonValue& measured) {
-      return read_measurement(measured, survey.graph.nodes.size(), survey.measurements.emplace_back());
-    }));
-  return {};
+class RestReader {
+ public:
+  RestReader(Survey& survey, Reading reading)
+      : survey_(survey),
+        hosts_(survey.hosts, reading),
+        remarks_(survey.remarks, reading),
+        measurements_(survey.measurements, reading) {}
+  RestReader(const RestReader&) = delete;
+  RestReader& operator=(const RestReader&) = delete;
+
+  void add_to(base::JsonPlan& plan) {
+    for (const char* member : {"source", "nccl_version", "facts", "remarks", "measurements"})
+      plan.kept.emplace_back(member);
+    plan.lists.push_back(
+        {"facts", kMaxHosts, [this](const JsonValue& host) { return read_facts(host, hosts_.next()); }});
+    plan.lists.push_back(
+        {"remarks", kMaxRemarks, [this](const JsonValue& remark) { return read_remark(remark, remarks_.next()); }});
+    plan.lists.push_back({"measurements", kMaxLinks, [this](const JsonValue& value) {
+                            Measurement& measured = measurements_.next();
+                            WEFT_TRY(read_measurement(value, measured));
+                            last_node_ = std::max({last_node_, measured.from, measured.to});
+                            return Status();
+                          }});
+  }
+
+  std::size_t elements() const { return hosts_.count() + remarks_.count() + measurements_.count(); }
+  // The other members, and what must fit the graph.
+  Status finish(const JsonValue& document, std::size_t hosts, std::size_t nodes) {
+    if (const std::optional<JsonValue> source = document.member("source")) WEFT_TRY(source->read(survey_.source));
+    if (const std::optional<JsonValue> version = document.member("nccl_version"))
+      WEFT_TRY(version->read(survey_.nccl_version.emplace(), 1, kMaxNcclVersion));
+    for (const char* name : {"facts", "remarks", "measurements"})
+      if (const std::optional<JsonValue> list = document.member(name)) WEFT_TRY(list->check_list(0));
+    if (hosts_.count() > hosts)
+      return document.wrong(fmt::format("holds the facts of {} hosts, its graph has {}", hosts_.count(), hosts));
+    if (last_node_ >= static_cast<std::int64_t>(nodes))
+      return document.wrong(fmt::format("holds a measurement to node {}, its graph has {} nodes", last_node_, nodes));
+    return {};
+  }
+
+ private:
+  Survey& survey_;
+  Gathered<HostFacts> hosts_;
+  Gathered<Remark> remarks_;
+  Gathered<Measurement> measurements_;
+  int last_node_ = -1;  // that a measurement names
+};
+
+Status read_all(std::string_view text, GraphReader& graph, RestReader& rest) {
+  base::JsonPlan plan = bounded_plan();
+  graph.add_to(plan);
+  rest.add_to(plan);
+  WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse(kWhat, text, plan));
+  WEFT_TRY(graph.finish(document.root()));
+  if (!document.root().member("graph")) return {};
+  return rest.finish(document.root(), graph.hosts(), graph.nodes());
+}
+
+// What is kept takes many times the memory of its text: of a long one all is known to be right before.
+Status read_long(std::string_view text, Survey& survey) {
+  GraphReader checked_graph(survey.graph, Reading::Check);
+  RestReader checked_rest(survey, Reading::Check);
+  WEFT_TRY(read_all(text, checked_graph, checked_rest));
+  GraphReader graph(survey.graph, Reading::Keep);
+  base::JsonPlan plan = bounded_plan();
+  graph.add_to(plan);
+  WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse(kWhat, text, plan));
+  WEFT_TRY(graph.finish(document.root()));
+  if (checked_rest.elements() == 0) return {};
+  RestReader rest(survey, Reading::Keep);
+  base::JsonPlan plan_of_rest = bounded_plan();
+  rest.add_to(plan_of_rest);
+  return JsonDocument::parse(kWhat, text, plan_of_rest).status();
 }
 
 }  // namespace
@@ -114,12 +176,14 @@ void write_survey(JsonWriter& json, const Survey& survey) {
 }
 
 Result<Survey> survey_from_json(std::string_view text) {
-  WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse("topology JSON", text));
-  const JsonValue root = document.root();
-  const std::optional<JsonValue> graph = root.member("graph");
   Survey survey;
-  WEFT_TRY_ASSIGN(survey.graph, read_graph(graph ? *graph : root));
-  if (graph) WEFT_TRY(read_rest(root, survey));
+  if (text.size() > kShortBytes) {
+    WEFT_TRY(read_long(text, survey));
+  } else {
+    GraphReader graph(survey.graph, Reading::Keep);
+    RestReader rest(survey, Reading::Keep);
+    WEFT_TRY(read_all(text, graph, rest));
+  }
   if (survey.source.empty()) survey.source = "Weft JSON";
   return survey;
 }

@@ -100,6 +100,65 @@ TEST(JsonReader, what_would_take_memory_or_mean_two_things_is_refused) {
             "test JSON: \"number\" is given twice");
 }
 
+// Lists by path; what is read of them, and the complaint of the whole.
+struct Streamed {
+  std::vector<int> numbers;
+  std::vector<std::string> inner;
+  std::string complaint;
+};
+
+Streamed stream(std::string_view text, std::size_t most_values = 100) {
+  Streamed read;
+  JsonPlan plan;
+  plan.kept = {"numbers", "whole"};
+  plan.most_values = most_values;
+  plan.most_word_bytes = 20;
+  plan.lists.push_back(
+      {"numbers", 3, [&](const JsonValue& value) { return value.read(read.numbers.emplace_back(), 0, 9); }});
+  plan.lists.push_back({"whole.parts", 100, [&](const JsonValue& value) {
+                          JsonObject object(value);
+                          object.required("name", read.inner.emplace_back());
+                          return object.finish();
+                        }});
+  const auto document = JsonDocument::parse("test JSON", text, plan);
+  if (!document) read.complaint = document.error().message();
+  return read;
+}
+
+TEST(JsonReader, lists_are_read_element_by_element_and_not_kept) {
+  const Streamed read =
+      stream(R"({"x": [[{"numbers": [7]}], 1], "numbers": [1, 2], "whole": {"parts": [{"name": "a"}]}})");
+  EXPECT_EQ(read.complaint, "");
+  EXPECT_THAT(read.numbers, ElementsAre(1, 2));
+  EXPECT_THAT(read.inner, ElementsAre("a"));
+  EXPECT_EQ(stream(R"({"numbers": [1, 10, x)").complaint, "test JSON: numbers[1] is not a whole number from 0 to 9");
+  EXPECT_EQ(stream(R"({"numbers": [1, 2, 3, 4]})").complaint, "test JSON: numbers has more than 3 elements");
+  EXPECT_EQ(stream(R"({"whole": {"parts": [{"name": "a"}, {"name": [1]}]}})").complaint,
+            "test JSON: whole.parts[1].name is not a text");
+}
+
+TEST(JsonReader, what_a_plan_does_not_keep_is_null) {
+  JsonPlan plan;
+  plan.kept = {"a", "list"};
+  plan.lists.push_back({"list", 1, [](const JsonValue&) { return Status(); }});
+  const auto document =
+      JsonDocument::parse("test JSON", R"({"b": {"a": 1, "a": 2}, "a": [1], "list": {"x": []}})", plan);
+  ASSERT_TRUE(document) << document.error().to_string();
+  EXPECT_EQ(document->root().size(), 3u);
+  EXPECT_FALSE(document->root().member("b")->check_object().ok());
+  EXPECT_TRUE(document->root().member("a")->check_list(1).ok());
+  EXPECT_FALSE(document->root().member("list")->check_object().ok());
+}
+
+TEST(JsonReader, a_plan_bounds_what_is_held_at_one_time) {
+  EXPECT_EQ(stream(R"({"whole": {"a": 1, "b": [2]}})", 4).complaint, "test JSON: more than 4 values in one place");
+  EXPECT_EQ(stream(R"({"whole": {"parts": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}})", 5).complaint, "");
+  EXPECT_EQ(stream(R"({"x": "01234567890123456789"})").complaint,
+            "test JSON: the text, number or blank at line 1, column 7 is longer than 20 bytes");
+  EXPECT_EQ(stream("{\n" + std::string(40, ' ') + "}").complaint,
+            "test JSON: the text, number or blank at line 1, column 2 is longer than 20 bytes");
+}
+
 TEST(JsonReader, names_from_the_document_stay_on_one_line) {
   EXPECT_EQ(complaint(R"({"name": "", "a\nb\u001b[1m": 1})"),
             "test JSON: the document has the unknown member \"a?b?[1m\"");

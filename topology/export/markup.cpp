@@ -34,10 +34,9 @@ Character first_character(std::string_view text) {
   if (bytes == 0) return {1, false};
   const auto first = static_cast<unsigned char>(text.front());
   const bool control = bytes == 1 && (first < 0x20 || first == 0x7f) && first != '\t' && first != '\n';
-  // U+FFFE and U+FFFF are no characters; U+0080 to U+009F are control characters.
+  // U+FFFE and U+FFFF are no characters.
   const bool none = text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
-  const bool high_control = bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
-  return {bytes, !control && !none && !high_control};
+  return {bytes, !control && !none && !is_high_control(text.substr(0, bytes))};
 }
 
 }  // namespace

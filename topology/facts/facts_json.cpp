@@ -82,7 +82,7 @@ Status read_value(const JsonValue& value, T& target) {
 }
 template <typename T>
 Status read_value(const JsonValue& value, std::vector<T>& list) {
-  return value.read_list(kMaxFactsEntries,
+  return value.read_list(std::same_as<T, DeviceFacts> ? kMaxFactsDevices : kMaxFactsEntries,
                          [&](const JsonValue& element) { return read_value(element, list.emplace_back()); });
 }
 

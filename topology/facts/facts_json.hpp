@@ -7,7 +7,8 @@
 
 namespace weft::topology {
 
-inline constexpr std::size_t kMaxFactsEntries = 65'536;  // of one list: devices, interfaces, GIDs
+inline constexpr std::size_t kMaxFactsEntries = 65'536;  // of one list: interfaces, GIDs
+inline constexpr std::size_t kMaxFactsDevices = 8192;    // of one host
 
 // As one value: an object.
 void write_facts(base::JsonWriter& json, const HostFacts& facts);

@@ -1,7 +1,9 @@
 // Words are judged by their form. Zeros say "none" and stay; so do addresses that mean the same everywhere.
 #include "topology/record/anonymise.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +22,9 @@ constexpr std::string_view kHostStandIn = "host";
 constexpr std::size_t kGuidGroups = 4;
 constexpr std::size_t kGidGroups = 8;
 constexpr std::size_t kMacGroups = 6;
+constexpr std::size_t kMacDigits = 2 * kMacGroups;
 constexpr std::size_t kLongHex = 32;  // an identifier of a container
+constexpr std::size_t kBusIdBytes = 12;
 
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
@@ -43,6 +47,30 @@ bool is_mac(std::string_view word, char between = ':') {
          });
 }
 
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// All eight groups of an address in any form; nothing for other words. "::" and "::1" mean the same everywhere.
+std::optional<std::string> long_ipv6(std::string_view word) {
+  in6_addr address;
+  if (::inet_pton(AF_INET6, std::string(word).c_str(), &address) != 1) return std::nullopt;
+  if (IN6_IS_ADDR_LOOPBACK(&address) || IN6_IS_ADDR_UNSPECIFIED(&address)) return std::nullopt;
+  std::string text;
+  for (std::size_t i = 0; i < sizeof address.s6_addr; i += 2)
+    text += fmt::format("{}{:02x}{:02x}", i == 0 ? "" : ":", address.s6_addr[i], address.s6_addr[i + 1]);
+  return text;
+}
+
+std::string short_ipv6(const std::string& long_form) {
+  in6_addr address;
+  char text[INET6_ADDRSTRLEN] = "";
+  if (::inet_pton(AF_INET6, long_form.c_str(), &address) == 1) ::inet_ntop(AF_INET6, &address, text, sizeof text);
+  return text;
+}
+
 // "node17" of "node17.cluster.example"; an address has none.
 std::string without_domain(const std::string& host) { return parse_ipv4(host) ? host : host.substr(0, host.find('.')); }
 
@@ -59,7 +87,7 @@ bool looks_like_place(std::string_view value) {
 }  // namespace
 
 Anonymiser::Anonymiser(const std::string& host)
-    : host_(without_domain(host)), key_(std::random_device()() & 0xffffff) {}
+    : host_(lower(without_domain(host))), key_(std::random_device()() & 0xffffff) {}
 
 std::string Anonymiser::numbered(std::string_view original, std::string_view kind, bool (*counts)(char)) {
   if (all_zero(original)) return std::string(original);
@@ -89,33 +117,79 @@ std::uint32_t Anonymiser::ipv4(std::uint32_t address) const {
 }
 
 std::string Anonymiser::word(std::string_view word) {
-  if (all_zero(word)) return std::string(word);
-  if (!host_.empty() && (word == host_ || word.starts_with(host_ + "."))) return std::string(kHostStandIn);
+  if (all_zero(word) || is_bus_id(word)) return std::string(word);
+  if (std::optional<std::string> changed = identifier(word)) return *changed;
+  if (word.size() > kBusIdBytes && is_bus_id(word.substr(word.size() - kBusIdBytes)))
+    return this->word(word.substr(0, word.size() - kBusIdBytes)) + std::string(word.substr(word.size() - kBusIdBytes));
+  if (const std::optional<std::uint32_t> address = parse_ipv4(word)) return ipv4_text(ipv4(*address));
+  if (word.find(':') != std::string_view::npos) return parts_between_colons(word);
+  return without_host(without_mac(word));
+}
+
+// Of what has a form of its own, whatever it names.
+std::optional<std::string> Anonymiser::identifier(std::string_view word) {
   if (is_mac(word)) return digits(word, "mac ");
   if (is_mac(word, '-')) {  // with the kind of network before it, as PXELINUX has it
     const std::size_t kind = base::split(word, '-').size() == kMacGroups + 1 ? 3 : 0;
     return std::string(word.substr(0, kind)) + digits(word.substr(kind), "mac ");
   }
   if (has_groups(word, ':', std::vector<std::size_t>(kGuidGroups, 4))) return digits(word, "guid ");
-  if (has_groups(word, ':', std::vector<std::size_t>(kGidGroups, 4))) {
-    // The prefix of the subnet, then a GUID, or an address of IPv4.
-    constexpr std::size_t kPrefix = kGidGroups / 2 * 5;
-    const std::string_view behind = word.substr(kPrefix);
-    if (all_zero(word.substr(0, kPrefix)) && behind.starts_with("0000:ffff:")) {
-      const std::string address = fmt::format("{}{}", behind.substr(10, 4), behind.substr(15, 4));
-      const std::uint32_t mapped = ipv4(static_cast<std::uint32_t>(parse_hex(address).value_or(0)));
-      return fmt::format("{}0000:ffff:{:04x}:{:04x}", word.substr(0, kPrefix), mapped >> 16, mapped & 0xffff);
-    }
-    const bool local = word.starts_with("fe80:");
-    return (local ? std::string(word.substr(0, kPrefix)) : digits(word.substr(0, kPrefix - 1), "net ") + ":") +
-           digits(behind, "guid ");
-  }
+  if (has_groups(word, ':', std::vector<std::size_t>(kGidGroups, 4))) return gid(word);
+  if (const std::optional<std::string> address = long_ipv6(word)) return short_ipv6(gid(*address));
   if (has_groups(word, '-', {8, 4, 4, 4, 12})) return digits(word, "uuid ");
   if (word.starts_with("GPU-") && has_groups(word.substr(4), '-', {8, 4, 4, 4, 12}))
     return "GPU-" + digits(word.substr(4), "uuid ");
   if (word.size() >= kLongHex && all_hex(word)) return digits(word, "id ");
-  if (const std::optional<std::uint32_t> address = parse_ipv4(word)) return ipv4_text(ipv4(*address));
-  return word.find(':') == std::string_view::npos ? std::string(word) : parts_between_colons(word);
+  return std::nullopt;
+}
+
+// The prefix of the subnet, then a GUID, or an address of IPv4.
+std::string Anonymiser::gid(std::string_view word) {
+  constexpr std::size_t kPrefix = kGidGroups / 2 * 5;
+  constexpr std::string_view kLoopback = "0000:0000:0000:0001";
+  const std::string prefix(word.substr(0, kPrefix));
+  const std::string_view behind = word.substr(kPrefix);
+  if (all_zero(prefix) && behind == kLoopback) return std::string(word);
+  if (all_zero(prefix) && (behind.starts_with("0000:ffff:") || behind.starts_with("0000:FFFF:"))) {
+    const std::string address = fmt::format("{}{}", behind.substr(10, 4), behind.substr(15, 4));
+    const std::uint32_t mapped = ipv4(static_cast<std::uint32_t>(parse_hex(address).value_or(0)));
+    return fmt::format("{}0000:ffff:{:04x}:{:04x}", prefix, mapped >> 16, mapped & 0xffff);
+  }
+  const bool same_everywhere = lower(prefix).starts_with("fe80:") || lower(prefix).starts_with("ff");
+  return (same_everywhere ? prefix : digits(prefix.substr(0, kPrefix - 1), "net ") + ":") + digits(behind, "guid ");
+}
+
+// Names that are made of an address: "enx001122334455", "wlx...", "ibx..."; and of an identifier: "br-1a2b3c4d5e6f".
+std::string Anonymiser::without_mac(std::string_view word) {
+  constexpr std::size_t kKind = 3;  // letters before it
+  if (word.size() < kKind + kMacDigits) return std::string(word);
+  const std::string_view number = word.substr(kKind, kMacDigits);
+  const std::string_view behind = word.substr(kKind + kMacDigits);
+  const bool is_name = word[2] == 'x' || word.starts_with("br-");
+  if (!is_name || !all_hex(number) || (!behind.empty() && is_alphanumeric(behind.front()))) return std::string(word);
+  return fmt::format("{}{}{}", word.substr(0, kKind), digits(number, "mac "), behind);
+}
+
+// Wherever it is a part of its own: "node17-ib0", "ib0.node17". A domain behind it goes, too; a number stays.
+std::string Anonymiser::without_host(std::string_view word) const {
+  if (host_.empty()) return std::string(word);
+  const std::string low = lower(word);
+  std::string result;
+  std::size_t copied = 0;
+  for (std::size_t at = low.find(host_); at != std::string::npos; at = low.find(host_, at + 1)) {
+    const std::size_t end = at + host_.size();
+    if ((at > 0 && is_alphanumeric(low[at - 1])) || (end < low.size() && is_alphanumeric(low[end])) || at < copied)
+      continue;
+    result += word.substr(copied, at - copied);
+    result += kHostStandIn;
+    copied = end;
+  }
+  if (copied == 0) return std::string(word);
+  std::size_t domain = low.find('.', copied);
+  while (domain != std::string::npos && domain + 1 < low.size() &&
+         std::isdigit(static_cast<unsigned char>(low[domain + 1])) != 0)
+    domain = low.find('.', domain + 1);
+  return result + std::string(word.substr(copied, std::min(domain, word.size()) - copied));
 }
 
 // An address with a port, or the boot line's "10.1.2.3::10.1.2.1:255.255.255.0:node17:eth0".
@@ -134,7 +208,9 @@ std::string Anonymiser::text(std::string_view text) {
     const auto end = std::find_if_not(text.begin(), text.end(), in_word);
     const std::string_view found = text.substr(0, static_cast<std::size_t>(end - text.begin()));
     std::string_view core = found;
-    while (!core.empty() && (core.back() == '.' || core.back() == ':' || core.back() == '-')) core.remove_suffix(1);
+    const bool is_prefix = found.ends_with("::") && long_ipv6(found);  // "2001:db8::/32"
+    while (!is_prefix && !core.empty() && (core.back() == '.' || core.back() == ':' || core.back() == '-'))
+      core.remove_suffix(1);
     result += word(core);
     result += found.substr(core.size());
     text.remove_prefix(found.size());
@@ -164,6 +240,7 @@ std::string Anonymiser::route_table(std::string_view text) {
         const std::uint32_t mapped = __builtin_bswap32(ipv4(__builtin_bswap32(*raw)));
         words[i] = fmt::format("{:08X}", i == 1 ? mapped & *mask : mapped);
       }
+      words[0] = this->text(words[0]);
     }
     result += fmt::format("{}\n", fmt::join(words, "\t"));
   }
@@ -181,7 +258,7 @@ std::string Anonymiser::ipv6_table(std::string_view text) {
       if (!mapped.empty()) mapped += ' ';
       const bool address = part.size() == 2 * kHalf && all_hex(part) && !all_zero(part) && part != kLoopback;
       if (!address)
-        mapped += part;
+        mapped += this->text(part);
       else if (part.starts_with("fe80") || part.starts_with("ff"))
         mapped += std::string(part.substr(0, kHalf)) + digits(part.substr(kHalf), "guid ");
       else
@@ -203,7 +280,36 @@ std::string Anonymiser::environment(std::string_view content) {
   return result;
 }
 
+// Folders and links are named as the texts name what is in them.
+std::string Anonymiser::path(std::string_view path) {
+  std::string result;
+  for (std::string_view part : base::split(path, '/')) {
+    if (part.data() != path.data()) result += '/';
+    std::string_view name = part;
+    for (std::string_view relation : {"upper_", "lower_"})
+      if (part.starts_with(relation)) name.remove_prefix(relation.size());
+    result += part.substr(0, part.size() - name.size());
+    result += interfaces_.contains(name) ? text(name) : identifier(name).value_or(std::string(name));
+  }
+  return result;
+}
+
+void Anonymiser::paths(RecordEntries& entries) {
+  for (const auto& [path, entry] : entries)
+    for (std::string_view folder : {"sys/class/net/", "sys/class/infiniband/"})
+      if (path.starts_with(folder))
+        interfaces_.emplace(
+            std::string_view(path).substr(folder.size(), path.find('/', folder.size()) - folder.size()));
+  RecordEntries renamed;
+  for (auto& [path, entry] : entries) {
+    if (entry.kind == RecordEntry::Kind::Link) entry.content = this->path(entry.content);
+    renamed.emplace(path.starts_with("sys/devices/system/") ? path : this->path(path), std::move(entry));
+  }
+  entries = std::move(renamed);
+}
+
 void Anonymiser::entries(RecordEntries& entries) {
+  paths(entries);
   for (auto& [path, entry] : entries) {
     if (entry.kind != RecordEntry::Kind::File || path.ends_with("/config")) continue;
     if (path == "proc/sys/kernel/hostname")
