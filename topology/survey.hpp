@@ -20,6 +20,7 @@ enum class RemarkKind : std::uint8_t {
   Contradiction,  // two places of the source do not agree
   Unreadable,     // something is there, but may not or cannot be read
   GaveUp,         // a vendor's library did not answer in time
+  Unmeasured,     // there was no time for a measurement, or it failed
 };
 std::string_view to_string(RemarkKind kind);
 std::optional<RemarkKind> parse_remark_kind(std::string_view word);

@@ -20,7 +20,8 @@ using base::JsonValue;
 using base::JsonWriter;
 using Layout = JsonWriter::Layout;
 
-constexpr std::array<std::string_view, 4> kRemarkKinds = {"incomplete", "contradiction", "unreadable", "gave_up"};
+constexpr std::array<std::string_view, 5> kRemarkKinds = {"incomplete", "contradiction", "unreadable", "gave_up",
+                                                          "unmeasured"};
 constexpr int kMaxNcclVersion = 1000;
 constexpr std::size_t kShortBytes = std::size_t{256} << 10;  // of a text that is kept as it is read
 constexpr std::string_view kWhat = "topology JSON";

@@ -91,7 +91,7 @@ TEST(Measure, ends_in_time_and_says_what_it_left_out) {
   measure(survey, {.seconds = 0, .memory_bytes = std::size_t{16} << 20});
   EXPECT_TRUE(survey.measurements.empty());
   ASSERT_EQ(survey.remarks.size(), 1u);
-  EXPECT_EQ(survey.remarks[0].kind, RemarkKind::Incomplete);
+  EXPECT_EQ(survey.remarks[0].kind, RemarkKind::Unmeasured);
 }
 
 Survey measured_machine(double there, double back) {

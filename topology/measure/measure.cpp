@@ -42,7 +42,7 @@ class Measurer {
     all_memory_at_once();
     copy_between_groups();
     if (skipped_ > 0)
-      survey_.remarks.push_back({RemarkKind::Incomplete, "--measure",
+      survey_.remarks.push_back({RemarkKind::Unmeasured, "--measure",
                                  fmt::format("{} measurements were left out: the time was over", skipped_)});
   }
 

@@ -169,6 +169,8 @@ Result<double> TcpReceiver::receive(base::Deadline deadline) {
   }
 }
 
+void TcpReceiver::stop() const { ::shutdown(listener_.get(), SHUT_RDWR); }
+
 Status send_tcp(const TcpMeetingPoint& point, int milliseconds, base::Deadline deadline) {
   constexpr int kConnectMs = 1'000;
   Status last(Code::NotFound, "tcp: there is no address to meet at");

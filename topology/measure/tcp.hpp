@@ -28,6 +28,8 @@ class TcpReceiver {
   TcpMeetingPoint point() const;
   // GB/s of the stream that comes with the word; others are turned away. Ends by the deadline.
   Result<double> receive(base::Deadline deadline);
+  // Another thread's receive() ends, unless a stream has come already.
+  void stop() const;
 
  private:
   TcpReceiver(base::FileDescriptor listener, std::uint64_t word) : listener_(std::move(listener)), word_(word) {}

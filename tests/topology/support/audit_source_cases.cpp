@@ -12,7 +12,8 @@ void add_remarks(std::vector<Case>& cases) {
   constexpr Kind kKinds[] = {{RemarkKind::Incomplete, "source.incomplete"},
                              {RemarkKind::Contradiction, "source.contradiction"},
                              {RemarkKind::Unreadable, "source.unreadable"},
-                             {RemarkKind::GaveUp, "source.gave_up"}};
+                             {RemarkKind::GaveUp, "source.gave_up"},
+                             {RemarkKind::Unmeasured, "perf.unmeasured"}};
   for (const auto& [kind, rule] : kKinds) {
     Machine machine("gpu:1");
     machine.survey().remarks = {{kind, "topo.txt:7", "row GPU3 ends early"}};
