@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "base/json_writer.hpp"
 #include "base/sanitizers.hpp"
@@ -16,7 +18,8 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/topology/support/topo_probe.hpp"
 #include "topology/cluster/cluster.hpp"
-#include "topology/cluster/statements.hpp"
+#include "topology/cluster/likeness.hpp"
+#include "topology/locality.hpp"
 
 namespace weft::topology::cluster {
 namespace {
@@ -25,6 +28,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 Survey node_survey(int number) {
   Survey survey;
@@ -67,14 +71,23 @@ std::vector<ClusterNode> nodes_of(int count) {
   return nodes;
 }
 
-TEST(Statements, leave_out_what_differs_between_any_two_nodes) {
-  EXPECT_EQ(statements_of(node_survey(1)), statements_of(node_survey(2)));
+// As diff names a device of the first node.
+std::string graph_name(const ClusterReport& report, std::string_view device) {
+  Locality locality(report.nodes.front().survey->graph);
+  return locality.describe(*report.nodes.front().survey->graph.find(device));
+}
+
+TEST(Likeness, leaves_out_what_differs_between_any_two_nodes) {
   EXPECT_EQ(likeness_of(node_survey(1)), likeness_of(node_survey(2)));
-  const auto statements = statements_of(node_survey(1));
-  EXPECT_EQ(statements.at("kernel.command_line"), "iommu=pt");
-  EXPECT_EQ(statements.at("nic3.network_gbs"), "50");
-  EXPECT_EQ(statements.at("devices.nic3.firmware"), "28.39.1002");
-  EXPECT_EQ(statements.at("gpu0-nvswitch0.nvlink"), "18 x 25 GB/s");
+  Survey other = node_survey(2);
+  other.hosts[0].kernel.command_line = "root=UUID=2 iommu=off";
+  EXPECT_NE(likeness_of(other), likeness_of(node_survey(1)));
+  other = node_survey(2);
+  other.hosts[0].devices[1].firmware = "28.40.1000";
+  EXPECT_NE(likeness_of(other), likeness_of(node_survey(1)));
+  other = node_survey(2);
+  other.graph.links.back().count += 1;
+  EXPECT_NE(likeness_of(other), likeness_of(node_survey(1)));
 }
 
 TEST(Cluster, like_nodes_are_one_group) {
@@ -96,25 +109,47 @@ TEST(Cluster, the_odd_node_is_named_with_what_differs) {
   const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
   ASSERT_TRUE(report);
   ASSERT_EQ(report->groups.size(), 2u);
-  EXPECT_THAT(report->groups[1].differences,
-              ElementsAre(Difference{"gpu3.pcie_width", "8", "16"},
-                          Difference{"kernel.modules", "nvidia", "nvidia nvidia_peermem"}));
+  EXPECT_THAT(report->groups[1].changes,
+              UnorderedElementsAre(
+                  Change{ChangeKind::Changed, graph_name(*report, "gpu3"), "PCIe lanes", "16", "8"},
+                  Change{ChangeKind::Changed, "machine", "kernel.modules", "nvidia nvidia_peermem", "nvidia"}));
   const std::string text = cluster_text(*report);
   EXPECT_THAT(text, HasSubstr("1 node unlike these: node3"));
-  EXPECT_THAT(text, HasSubstr("gpu3.pcie_width: 8 (others: 16)"));
+  EXPECT_THAT(text, HasSubstr("  compared with node1:\n"));
+  EXPECT_THAT(text, HasSubstr(": PCIe lanes 16 -> 8\n"));
   EXPECT_THAT(text, HasSubstr("warning cluster.odd_node on node3"));
+  EXPECT_THAT(text, HasSubstr("unlike node1: changed machine: kernel.modules nvidia nvidia_peermem -> nvidia;"));
   EXPECT_THAT(cluster_prometheus(*report), HasSubstr("weft_cluster_odd{node=\"node3\"} 1\n"));
 }
 
 TEST(Cluster, devices_that_are_missing_are_told) {
   std::vector<ClusterNode> nodes = nodes_of(3);
-  Graph& graph = nodes[0].survey->graph;
-  graph.nodes[static_cast<std::size_t>(*graph.find("nic7"))].name = "nic9";
+  nodes[0].survey->graph = *model("dgx-h100 gpu:7 nic:9");
   const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
   ASSERT_TRUE(report);
   ASSERT_EQ(report->groups.size(), 2u);
-  EXPECT_THAT(cluster_text(*report), HasSubstr("nic7.kind: nothing (others: nic)"));
-  EXPECT_THAT(cluster_text(*report), HasSubstr("nic9.kind: nic (others: nothing)"));
+  EXPECT_THAT(cluster_text(*report), HasSubstr("lost     gpu7"));
+  EXPECT_THAT(cluster_text(*report), HasSubstr("added    nic8"));
+}
+
+TEST(Cluster, devices_of_other_names_are_the_same_devices) {
+  std::vector<ClusterNode> nodes = nodes_of(3);
+  Graph& graph = nodes[0].survey->graph;
+  graph.nodes[static_cast<std::size_t>(*graph.find("nic7"))].name = "nic9";
+  nodes[0].survey->hosts[0].devices.back().node = "nic9";
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->groups.size(), 1u) << cluster_text(*report);
+}
+
+TEST(Cluster, a_cpu_of_another_model_is_odd) {
+  std::vector<ClusterNode> nodes = nodes_of(3);
+  for (ClusterNode& node : nodes)
+    for (Node& part : node.survey->graph.nodes)
+      if (part.kind == NodeKind::Package) part.model = node.name == "node2" ? "Xeon 8462Y+" : "Xeon 8480C";
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(cluster_text(*report), HasSubstr("changed  package0: CPU model Xeon 8480C -> Xeon 8462Y+\n"));
 }
 
 TEST(Cluster, the_same_in_another_order_is_alike) {
@@ -239,6 +274,21 @@ TEST(Cluster, a_thousand_nodes_merge_in_time) {
   RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
 }
 
+TEST(Cluster, a_thousand_nodes_of_which_no_two_are_alike_merge_in_time) {
+  std::vector<ClusterNode> nodes = nodes_of(1000);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    nodes[i].survey->hosts[0].kernel.nvidia_driver = "550." + std::to_string(i);
+  const auto start = std::chrono::steady_clock::now();
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  const auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(report->groups.size(), 1000u);
+#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
+  EXPECT_LT(took, std::chrono::seconds(12));
+#endif
+  RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+}
+
 void write_dump(const std::string& path, const Survey& survey) {
   base::JsonWriter writer;
   writer.begin_object();
@@ -348,6 +398,44 @@ TEST(ClusterRanks, a_rank_that_does_not_come_is_named_after_the_deadline) {
       weft::test::run({weft::test::program("topo-probe"), "--cluster"}, rank_of(0, 2, weft::test::free_port(), "1"));
   EXPECT_TRUE(told.in_time);
   EXPECT_THAT(told.output, HasSubstr("silent: rank 1: rank 1 did not come for 1 s"));
+}
+
+// Whether the process has started another one, as a rank does while it looks its host over.
+bool has_child(pid_t process) {
+  const std::string parent = std::to_string(process);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name = text.rfind(')');
+    if (name != std::string::npos && text.substr(std::min(name + 4, text.size())).starts_with(parent + " "))
+      return true;
+  }
+  return false;
+}
+
+TEST(ClusterRanks, a_rank_that_is_killed_while_it_looks_is_named_and_the_others_are_told) {
+  const int port = weft::test::free_port();
+  const std::vector<std::string> program = {weft::test::program("topo-probe"), "--cluster"};
+  weft::test::Environment other = rank_of(1, 3, port, "40");
+  other["WEFT_HOST_ID"] = "other";
+  weft::test::Environment victim = rank_of(2, 3, port, "40");
+  victim["WEFT_HOST_ID"] = "victim";
+  victim["WEFT_TEST_NVML_LIBRARY"] = FAKE_NVML;  // hangs, so that there is time to kill it
+  victim["WEFT_TEST_VENDOR"] = "hangs";
+  weft::test::Process teller = weft::test::Process::start(program, rank_of(0, 3, port, "40"));
+  weft::test::Process living = weft::test::Process::start(program, other);
+  weft::test::Process dying = weft::test::Process::start(program, victim);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!has_child(dying.pid()) && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  ASSERT_TRUE(has_child(dying.pid()));
+  dying.signal(SIGKILL);
+  const weft::test::Outcome told = teller.wait(std::chrono::seconds(20));
+  EXPECT_TRUE(told.succeeded()) << told.output;
+  EXPECT_THAT(told.output, HasSubstr("cluster: 3 nodes, 1 kind, 1 silent\n"));
+  EXPECT_THAT(told.output, testing::ContainsRegex("silent: .*: rank 2 died before it told"));
+  EXPECT_THAT(told.output, HasSubstr("error cluster.silent_node: "));
+  EXPECT_TRUE(living.wait(std::chrono::seconds(20)).succeeded());
 }
 
 TEST(ClusterRanks, one_rank_needs_no_launcher) {

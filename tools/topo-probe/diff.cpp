@@ -16,7 +16,6 @@ namespace {
 
 using base::JsonWriter;
 using topology::Change;
-using topology::ChangeKind;
 using topology::DeviceMatch;
 using topology::Node;
 using topology::NodeKind;
@@ -66,21 +65,11 @@ std::string matched_words(const Compared& compared) {
   return text;
 }
 
-std::string change_words(const Change& change) {
-  switch (change.kind) {
-    case ChangeKind::Lost:
-      return fmt::format("lost     {}: {} {}\n", change.subject, change.what, change.before);
-    case ChangeKind::Added:
-      return fmt::format("added    {}: {} {}\n", change.subject, change.what, change.after);
-    default:
-      return fmt::format("changed  {}: {} {} -> {}\n", change.subject, change.what, change.before, change.after);
-  }
-}
-
 std::string text_of(const Compared& compared) {
   std::string text = heading("before", compared.arguments.before, compared.before) +
                      heading("after ", compared.arguments.after, compared.after) + matched_words(compared);
-  for (const Change& change : compared.diff.changes) text += change_words(change);
+  for (const Change& change : compared.diff.changes)
+    text += fmt::format("{:<8} {}\n", to_string(change.kind), describe(change));
   return text + (compared.diff.changes.empty() ? std::string("no difference in what both know\n")
                                                : base::plural(compared.diff.changes.size(), "difference") + "\n");
 }
@@ -110,15 +99,7 @@ std::string json_of(const Compared& compared) {
   }
   json.end_list();
   json.begin_list("changes", Layout::Lines);
-  for (const Change& change : compared.diff.changes) {
-    json.begin_object();
-    json.member("kind", to_string(change.kind));
-    json.member("subject", change.subject);
-    json.member("what", change.what);
-    json.member("before", change.before.empty() ? std::optional<std::string>() : change.before);
-    json.member("after", change.after.empty() ? std::optional<std::string>() : change.after);
-    json.end_object();
-  }
+  for (const Change& change : compared.diff.changes) write(json, change);
   json.end_list();
   json.end_object();
   return std::move(json).text();

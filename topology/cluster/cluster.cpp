@@ -12,14 +12,15 @@
 
 #include "topology/append_hosts.hpp"
 #include "topology/audit/site.hpp"
-#include "topology/cluster/statements.hpp"
+#include "topology/cluster/likeness.hpp"
+#include "topology/diff/diff.hpp"
 #include "topology/limits.hpp"
 #include "topology/network.hpp"
 
 namespace weft::topology::cluster {
 namespace {
 
-constexpr std::size_t kMaxDifferences = 64;  // told of one group
+constexpr std::size_t kMaxChanges = 64;  // told of one group
 
 // "node2" before "node10".
 bool name_before(const std::string& a, const std::string& b) {
@@ -49,49 +50,7 @@ bool name_before(const std::string& a, const std::string& b) {
   return std::tuple(a.size() - i, std::string_view(a)) < std::tuple(b.size() - j, std::string_view(b));
 }
 
-// The parts whose kind only one side states; all else that is said of them says no more.
-std::set<std::string> missing_parts(const std::map<std::string, std::string>& here,
-                                    const std::map<std::string, std::string>& others) {
-  constexpr std::string_view kKind = ".kind";
-  std::set<std::string> parts;
-  for (const auto& [side, other] : {std::pair(&here, &others), std::pair(&others, &here)})
-    for (const auto& [key, value] : *side)
-      if (key.ends_with(kKind) && !key.starts_with("devices.") && !other->contains(key))
-        parts.insert(key.substr(0, key.size() - kKind.size()));
-  return parts;
-}
-
-// Of "devices.nic7.firmware", "nic7.active" and "switch7-nic7.pci": whether nic7 is such a part.
-bool is_about(const std::string& key, const std::set<std::string>& parts) {
-  if (key.ends_with(".kind")) return false;
-  constexpr std::string_view kDevices = "devices.";
-  const std::size_t first = key.starts_with(kDevices) ? kDevices.size() : 0;
-  for (std::size_t dot = key.find('.', first); dot != std::string::npos; dot = key.find('.', dot + 1)) {
-    const std::string name = key.substr(first, dot - first);
-    if (parts.contains(name)) return true;
-    for (std::size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1))
-      if (parts.contains(name.substr(0, dash)) || parts.contains(name.substr(dash + 1))) return true;
-  }
-  return false;
-}
-
-std::vector<Difference> differences_of(const std::map<std::string, std::string>& here,
-                                       const std::map<std::string, std::string>& others) {
-  std::vector<Difference> found;
-  for (const auto& [key, value] : here) {
-    const auto other = others.find(key);
-    if (other == others.end())
-      found.push_back({key, value, "nothing"});
-    else if (other->second != value)
-      found.push_back({key, value, other->second});
-  }
-  for (const auto& [key, value] : others)
-    if (!here.contains(key)) found.push_back({key, "nothing", value});
-  const std::set<std::string> parts = missing_parts(here, others);
-  std::erase_if(found, [&](const Difference& one) { return is_about(one.key, parts); });
-  std::sort(found.begin(), found.end(), [](const Difference& a, const Difference& b) { return a.key < b.key; });
-  return found;
-}
+bool has_more_nodes(const Group& a, const Group& b) { return a.nodes.size() > b.nodes.size(); }
 
 std::vector<Group> groups_of(const std::vector<ClusterNode>& nodes) {
   std::map<Likeness, std::size_t> position;
@@ -102,25 +61,29 @@ std::vector<Group> groups_of(const std::vector<ClusterNode>& nodes) {
     if (fresh) groups.emplace_back().fingerprint = fingerprint(nodes[i].survey->graph);
     groups[found->second].nodes.push_back(i);
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const Group& a, const Group& b) { return a.nodes.size() > b.nodes.size(); });
+  std::stable_sort(groups.begin(), groups.end(), has_more_nodes);
   return groups;
 }
 
-// Groups that state the same in another order are alike after all.
-void tell_differences(const std::vector<ClusterNode>& nodes, std::vector<Group>& groups) {
+// Groups without a difference to the first one belong to it after all (their devices stand in another order), and
+// groups with the same differences to each other.
+void tell_changes(const std::vector<ClusterNode>& nodes, std::vector<Group>& groups) {
   if (groups.size() < 2) return;
-  const auto usual = statements_of(*nodes[groups.front().nodes.front()].survey);
+  const Survey& usual = *nodes[groups.front().nodes.front()].survey;
   std::vector<Group> kept;
   kept.push_back(std::move(groups.front()));
   for (std::size_t i = 1; i < groups.size(); ++i) {
-    groups[i].differences = differences_of(statements_of(*nodes[groups[i].nodes.front()].survey), usual);
-    if (groups[i].differences.empty())
-      kept.front().nodes.insert(kept.front().nodes.end(), groups[i].nodes.begin(), groups[i].nodes.end());
+    Group& group = groups[i];
+    group.changes = diff_surveys(usual, *nodes[group.nodes.front()].survey, Relation::Alike).changes;
+    const auto same =
+        std::find_if(kept.begin(), kept.end(), [&](const Group& other) { return other.changes == group.changes; });
+    if (same == kept.end())
+      kept.push_back(std::move(group));
     else
-      kept.push_back(std::move(groups[i]));
+      same->nodes.insert(same->nodes.end(), group.nodes.begin(), group.nodes.end());
   }
-  std::sort(kept.front().nodes.begin(), kept.front().nodes.end());
+  for (Group& group : kept) std::sort(group.nodes.begin(), group.nodes.end());
+  std::stable_sort(kept.begin() + 1, kept.end(), has_more_nodes);
   groups = std::move(kept);
 }
 
@@ -178,14 +141,14 @@ std::vector<SharedFinding> share(const std::vector<audit::Finding>& findings,
   return shared;
 }
 
-// `nodes` are those of the group that are told.
-SharedFinding odd_nodes(const Group& group, std::vector<std::size_t> nodes, std::size_t all) {
-  std::string evidence;
-  for (std::size_t i = 0; i < group.differences.size() && i < 3; ++i) {
-    const Difference& one = group.differences[i];
-    evidence += fmt::format("{}{} is {}, on others {}", i == 0 ? "" : "; ", one.key, one.here, one.others);
-  }
-  if (group.differences.size() > 3) evidence += fmt::format("; and {} more", group.differences.size() - 3);
+// `nodes` are those of the group that are told, `usual` is the node that they differ from.
+SharedFinding odd_nodes(const Group& group, const std::string& usual, std::vector<std::size_t> nodes, std::size_t all) {
+  constexpr std::size_t kMostTold = 3;
+  std::string evidence = fmt::format("unlike {}", usual);
+  for (std::size_t i = 0; i < std::min(group.changes.size(), kMostTold); ++i)
+    evidence +=
+        fmt::format("{} {} {}", i == 0 ? ":" : ";", to_string(group.changes[i].kind), describe(group.changes[i]));
+  if (group.changes.size() > kMostTold) evidence += fmt::format("; and {} more", group.changes.size() - kMostTold);
   SharedFinding odd;
   odd.finding.id = audit::kOddNode;
   odd.finding.severity = audit::Severity::Warning;
@@ -218,7 +181,8 @@ std::vector<SharedFinding> findings_of_cluster(const ClusterReport& report, cons
   for (std::size_t i = 1; i < report.groups.size(); ++i) {
     std::vector<std::size_t> nodes = report.groups[i].nodes;
     std::erase_if(nodes, [&](std::size_t position) { return ignored(audit::kOddNode, position); });
-    if (!nodes.empty()) findings.push_back(odd_nodes(report.groups[i], std::move(nodes), report.nodes.size()));
+    if (!nodes.empty())
+      findings.push_back(odd_nodes(report.groups[i], reference_name(report), std::move(nodes), report.nodes.size()));
   }
   return findings;
 }
@@ -260,6 +224,10 @@ Result<std::vector<std::size_t>> merge_surveys(ClusterReport& report) {
 
 }  // namespace
 
+const std::string& reference_name(const ClusterReport& report) {
+  return report.nodes[report.groups.front().nodes.front()].name;
+}
+
 Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const audit::Site& site,
                                           const Survey* reference) {
   std::stable_sort(nodes.begin(), nodes.end(),
@@ -275,9 +243,9 @@ Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const 
     if (!node.survey) report.silent.push_back(i);
   }
   report.groups = groups_of(report.nodes);
-  tell_differences(report.nodes, report.groups);
+  tell_changes(report.nodes, report.groups);
   report.findings = findings_of_cluster(report, site);
-  for (Group& group : report.groups) group.differences.resize(std::min(group.differences.size(), kMaxDifferences));
+  for (Group& group : report.groups) group.changes.resize(std::min(group.changes.size(), kMaxChanges));
   if (report.groups.empty()) return report;
   WEFT_TRY_ASSIGN(const std::vector<std::size_t> position, merge_surveys(report));
   std::vector<SharedFinding> found = share(audit::audit(report.merged, site, reference), position);

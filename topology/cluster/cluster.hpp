@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topology/audit/audit.hpp"
+#include "topology/diff/change.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topology::cluster {
@@ -26,18 +27,11 @@ struct ClusterNode {
   std::string failure;  // without a survey: "rank 3 died", "cannot be read: ..."
 };
 
-struct Difference {
-  std::string key;     // "gpu3.pcie_width"
-  std::string here;    // "8"; "nothing" where it is not stated
-  std::string others;  // "16"
-
-  bool operator==(const Difference&) const = default;
-};
-
-// Nodes that are alike. The first group is the largest; the others say how they differ from it.
+// Nodes that are alike. The first group is the largest; the others say how they differ from its first node, as
+// topology/diff tells it of machines that should be alike.
 struct Group {
   std::vector<std::size_t> nodes;  // positions
-  std::vector<Difference> differences;
+  std::vector<Change> changes;
   std::string fingerprint;  // of the graph
 };
 
@@ -58,6 +52,9 @@ struct ClusterReport {
 // Nodes are sorted by name first, numbers in names by value. `site` and `reference` are those of audit::audit().
 Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const audit::Site& site = {},
                                           const Survey* reference = nullptr);
+
+// The node that odd ones are compared with; there is a group.
+const std::string& reference_name(const ClusterReport& report);
 
 // "node[001-003,007]" and the like, for people.
 std::string name_list(const std::vector<ClusterNode>& nodes, const std::vector<std::size_t>& positions);

@@ -17,7 +17,7 @@ namespace {
 using Layout = base::JsonWriter::Layout;
 
 constexpr std::size_t kMaxRanges = 12;  // of a list of names, as text
-constexpr std::size_t kMaxDifferencesShown = 12;
+constexpr std::size_t kMaxChangesShown = 12;
 
 // A name as what stands before its last number, and that number with its width.
 struct Numbered {
@@ -54,12 +54,11 @@ std::string group_text(const ClusterReport& report, const Group& group, bool usu
   std::string text = fmt::format("{} {}: {}\n", base::plural(group.nodes.size(), "node"),
                                  usual ? "alike" : "unlike these", name_list(report.nodes, group.nodes));
   text += fmt::format("  {}; fingerprint {}\n", what_it_is(report.nodes[group.nodes.front()]), group.fingerprint);
-  for (std::size_t i = 0; i < group.differences.size() && i < kMaxDifferencesShown; ++i) {
-    const Difference& one = group.differences[i];
-    text += fmt::format("  {}: {} (others: {})\n", one.key, one.here, one.others);
-  }
-  if (group.differences.size() > kMaxDifferencesShown)
-    text += fmt::format("  and {} more differences\n", group.differences.size() - kMaxDifferencesShown);
+  if (!usual) text += fmt::format("  compared with {}:\n", reference_name(report));
+  for (std::size_t i = 0; i < std::min(group.changes.size(), kMaxChangesShown); ++i)
+    text += fmt::format("  {:<8} {}\n", to_string(group.changes[i].kind), describe(group.changes[i]));
+  if (group.changes.size() > kMaxChangesShown)
+    text += fmt::format("  and {} more differences\n", group.changes.size() - kMaxChangesShown);
   return text;
 }
 
@@ -93,14 +92,8 @@ void write_group(base::JsonWriter& json, const ClusterReport& report, const Grou
   json.begin_object(Layout::Lines);
   json.member("nodes", names_of(report, group.nodes));
   json.member("fingerprint", group.fingerprint);
-  json.begin_list("differences", Layout::Lines);
-  for (const Difference& one : group.differences) {
-    json.begin_object();
-    json.member("key", one.key);
-    json.member("here", one.here);
-    json.member("others", one.others);
-    json.end_object();
-  }
+  json.begin_list("changes", Layout::Lines);
+  for (const Change& change : group.changes) write(json, change);
   json.end_list();
   json.end_object();
 }
@@ -153,6 +146,7 @@ std::string cluster_json(const ClusterReport& report) {
   json.begin_object(Layout::Lines);
   json.member("schema", 1);
   json.member("name", report.merged.graph.name);
+  json.member("reference", report.groups.empty() ? std::optional<std::string>() : reference_name(report));
   json.begin_list("groups", Layout::Lines);
   for (const Group& group : report.groups) write_group(json, report, group);
   json.end_list();

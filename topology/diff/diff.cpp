@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,14 +12,15 @@
 #include <utility>
 
 #include "topology/device_kinds.hpp"
+#include "topology/diff/common_facts.hpp"
 #include "topology/diff/flat_facts.hpp"
 #include "topology/diff/match.hpp"
+#include "topology/diff/tables.hpp"
 #include "topology/export/node_words.hpp"
 
 namespace weft::topology {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds = {"lost", "added", "changed"};
 constexpr double kSameRate = 0.02;         // rates are rounded differently
 constexpr std::size_t kMaxDevices = 1024;  // of one host, whose pairs are compared
 
@@ -50,8 +50,12 @@ bool tells_device_links(const Side& side, int host) {
 
 class Comparison {
  public:
-  Comparison(const Side& before, const Side& after, SurveyDiff& diff)
-      : before_(before), after_(after), diff_(diff), same_source_(before.survey.source == after.survey.source) {
+  Comparison(const Side& before, const Side& after, Relation relation, SurveyDiff& diff)
+      : before_(before),
+        after_(after),
+        relation_(relation),
+        diff_(diff),
+        same_source_(before.survey.source == after.survey.source) {
     for (const DeviceMatch& match : diff.matches) after_to_before_[match.after] = match.before;
     for (const auto& [after_id, before_id] : after_to_before_) before_to_after_[before_id] = after_id;
   }
@@ -66,8 +70,6 @@ class Comparison {
   }
 
  private:
-  using Table = std::map<std::string, std::string>;
-
   void add(ChangeKind kind, std::string subject, std::string what, std::string before, std::string after) {
     diff_.changes.push_back({kind, std::move(subject), std::move(what), std::move(before), std::move(after)});
   }
@@ -88,16 +90,28 @@ class Comparison {
   void compare_host() {
     const Node& before = before_.node(before_.locality.machine(host_.before));
     const Node& after = after_.node(after_.locality.machine(host_.after));
-    compare_known(before.name, "cores", before.cores, after.cores);
+    const std::string subject = relation_ == Relation::Alike ? std::string("machine") : before.name;
+    compare_known(subject, "cores", before.cores, after.cores);
     if (!before.cpus.empty() && !after.cpus.empty() && before.cpus != after.cpus)
-      add(ChangeKind::Changed, before.name, "cpus", before.cpus, after.cpus);
+      add(ChangeKind::Changed, subject, "cpus", before.cpus, after.cpus);
     const std::size_t packages[2] = {count(before_, host_.before, NodeKind::Package),
                                      count(after_, host_.after, NodeKind::Package)};
     if (packages[0] > 0 && packages[1] > 0 && packages[0] != packages[1])
-      add(ChangeKind::Changed, before.name, "packages", fmt::format("{}", packages[0]), fmt::format("{}", packages[1]));
-    compare_numa_nodes(before.name);
-    compare_tables(before.name, flat_facts(before_.survey.facts(host_.before)),
-                   flat_facts(after_.survey.facts(host_.after)));
+      add(ChangeKind::Changed, subject, "packages", fmt::format("{}", packages[0]), fmt::format("{}", packages[1]));
+    compare_cpu_models();
+    compare_numa_nodes(subject);
+    compare_facts(subject, before_.survey.facts(host_.before), after_.survey.facts(host_.after));
+  }
+
+  // Packages of one number.
+  void compare_cpu_models() {
+    for (int package : before_.locality.packages(host_.before))
+      for (int other : after_.locality.packages(host_.after)) {
+        const Node& a = before_.node(package);
+        const Node& b = after_.node(other);
+        if (a.os_index == b.os_index && !a.model.empty() && !b.model.empty() && a.model != b.model)
+          add(ChangeKind::Changed, a.name, "CPU model", a.model, b.model);
+      }
   }
 
   // Nodes of other numbers are other nodes: then only their number is told.
@@ -125,39 +139,14 @@ class Comparison {
     }
   }
 
-  // "kernel.version" is of the group "kernel", "interfaces[eth0].mtu" one of the parts "interfaces[eth0]".
-  static std::string group_of(const std::string& key) { return key.substr(0, key.find_first_of(".[")); }
-  static std::string part_of(const std::string& key) {
-    const std::size_t end = key.find(']');
-    return end == std::string::npos ? key : key.substr(0, end + 1);
+  // Without what is each machine's own, where there are two.
+  template <typename Facts>
+  std::map<std::string, std::string> table_of(const Facts& facts) const {
+    return flat_facts(relation_ == Relation::Alike ? common_facts(facts) : facts);
   }
-
-  void compare_tables(const std::string& subject, const Table& before, const Table& after) {
-    const auto has_group = [](const Table& table, const std::string& key) {
-      const auto found = table.lower_bound(group_of(key));
-      return found != table.end() && group_of(found->first) == group_of(key);
-    };
-    const auto has_part = [](const Table& table, const std::string& part) {
-      const auto found = table.lower_bound(part);
-      return found != table.end() && found->first.starts_with(part);
-    };
-    std::set<std::string> told;
-    const auto one_sided = [&](const Table& here, const Table& there, ChangeKind kind) {
-      for (const auto& [key, value] : here) {
-        if (there.contains(key) || !same_source_ || !has_group(there, key)) continue;
-        const std::string part = part_of(key);
-        const bool whole = part != key && !has_part(there, part);
-        if (!told.insert(whole ? part : key).second) continue;
-        const std::string words = whole ? "there" : value;
-        add(kind, subject, whole ? part : key, kind == ChangeKind::Lost ? words : "",
-            kind == ChangeKind::Added ? words : "");
-      }
-    };
-    for (const auto& [key, value] : before)
-      if (const auto found = after.find(key); found != after.end() && found->second != value)
-        add(ChangeKind::Changed, subject, key, value, found->second);
-    one_sided(before, after, ChangeKind::Lost);
-    one_sided(after, before, ChangeKind::Added);
+  template <typename Facts>
+  void compare_facts(const std::string& subject, const Facts& before, const Facts& after) {
+    compare_tables(subject, table_of(before), table_of(after), same_source_, diff_.changes);
   }
 
   void compare_devices() {
@@ -195,8 +184,7 @@ class Comparison {
       add(ChangeKind::Changed, subject, "port", *a.active ? "up" : "down", *b.active ? "up" : "down");
     const DeviceFacts* before_facts = before_.facts(before);
     const DeviceFacts* after_facts = after_.facts(after);
-    if (before_facts != nullptr && after_facts != nullptr)
-      compare_tables(subject, flat_facts(*before_facts), flat_facts(*after_facts));
+    if (before_facts != nullptr && after_facts != nullptr) compare_facts(subject, *before_facts, *after_facts);
   }
 
   void compare_numa(const std::string& subject, int before, int after) {
@@ -336,6 +324,7 @@ class Comparison {
 
   const Side& before_;
   const Side& after_;
+  const Relation relation_;
   SurveyDiff& diff_;
   const bool same_source_;
   std::map<int, int> after_to_before_;
@@ -346,17 +335,15 @@ class Comparison {
 
 }  // namespace
 
-std::string_view to_string(ChangeKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
-
-SurveyDiff diff_surveys(const Survey& before, const Survey& after) {
+SurveyDiff diff_surveys(const Survey& before, const Survey& after, Relation relation) {
   Locality before_locality(before.graph);
   Locality after_locality(after.graph);
   const Side a{before, before_locality};
   const Side b{after, after_locality};
   const std::vector<HostMatch> hosts = match_hosts(a, b);
   SurveyDiff diff;
-  diff.matches = match_devices(a, b, hosts);
-  Comparison comparison(a, b, diff);
+  diff.matches = match_devices(a, b, hosts, relation);
+  Comparison comparison(a, b, relation, diff);
   std::set<int> matched_before;
   std::set<int> matched_after;
   for (const HostMatch& host : hosts) {

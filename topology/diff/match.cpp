@@ -51,21 +51,14 @@ std::string device_id_of(const Side& side, int id) { return side.node(id).device
 
 class Matcher {
  public:
-  Matcher(const Side& before, const Side& after, std::vector<DeviceMatch>& matches)
-      : before_(before), after_(after), matches_(matches) {}
+  Matcher(const Side& before, const Side& after, Relation relation, std::vector<DeviceMatch>& matches)
+      : before_(before), after_(after), relation_(relation), matches_(matches) {}
 
   void match(std::vector<int> before, std::vector<int> after) {
     before_left_ = std::move(before);
     after_left_ = std::move(after);
     const std::size_t first = matches_.size();
-    by_unique("uuid", fact_key(&DeviceFacts::uuid));
-    by_unique("guid", fact_key(&DeviceFacts::guid));
-    by_unique("mac", fact_key(&DeviceFacts::mac));
-    by_unique("serial", [](const Side& side, int id) {
-      const DeviceFacts* facts = side.facts(id);
-      return facts != nullptr ? facts->serial.value_or("") : "";
-    });
-    by_unique("card", fact_key(&DeviceFacts::system_image_guid));
+    if (relation_ == Relation::Same) by_identity();
     if (buses_stayed()) by_unique("bus id", bus_id_of);
     in_order("structure", structure_of);
     in_order("order", device_id_of);
@@ -77,6 +70,18 @@ class Matcher {
   }
 
  private:
+  // What stays with a device.
+  void by_identity() {
+    by_unique("uuid", fact_key(&DeviceFacts::uuid));
+    by_unique("guid", fact_key(&DeviceFacts::guid));
+    by_unique("mac", fact_key(&DeviceFacts::mac));
+    by_unique("serial", [](const Side& side, int id) {
+      const DeviceFacts* facts = side.facts(id);
+      return facts != nullptr ? facts->serial.value_or("") : "";
+    });
+    by_unique("card", fact_key(&DeviceFacts::system_image_guid));
+  }
+
   void take(int before, int after, std::string_view by) {
     matches_.push_back({before, after, by});
     std::erase(before_left_, before);
@@ -124,6 +129,7 @@ class Matcher {
 
   const Side& before_;
   const Side& after_;
+  const Relation relation_;
   std::vector<DeviceMatch>& matches_;
   std::vector<int> before_left_;
   std::vector<int> after_left_;
@@ -160,9 +166,10 @@ std::vector<HostMatch> match_hosts(const Side& before, const Side& after) {
   return matches;
 }
 
-std::vector<DeviceMatch> match_devices(const Side& before, const Side& after, const std::vector<HostMatch>& hosts) {
+std::vector<DeviceMatch> match_devices(const Side& before, const Side& after, const std::vector<HostMatch>& hosts,
+                                       Relation relation) {
   std::vector<DeviceMatch> matches;
-  Matcher matcher(before, after, matches);
+  Matcher matcher(before, after, relation, matches);
   for (const HostMatch& host : hosts) {
     matcher.match(before.locality.gpus(host.before), after.locality.gpus(host.after));
     matcher.match(before.locality.nics(host.before), after.locality.nics(host.after));

@@ -24,6 +24,7 @@ struct HostMatch {
 };
 std::vector<HostMatch> match_hosts(const Side& before, const Side& after);
 
-std::vector<DeviceMatch> match_devices(const Side& before, const Side& after, const std::vector<HostMatch>& hosts);
+std::vector<DeviceMatch> match_devices(const Side& before, const Side& after, const std::vector<HostMatch>& hosts,
+                                       Relation relation);
 
 }  // namespace weft::topology
