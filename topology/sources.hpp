@@ -16,8 +16,10 @@ inline constexpr char kMeasured[] = "measured";
 // What was measured.
 inline constexpr char kCopy[] = "copy";      // between core groups, by one core
 inline constexpr char kMemory[] = "memory";  // between NUMA nodes, by all cores
-inline constexpr char kGpuCopy[] = "gpu";    // between memory and a GPU, or between GPUs
-inline constexpr char kTcp[] = "tcp";        // between hosts
-inline constexpr char kRdma[] = "rdma";      // between NICs of two hosts
+inline constexpr char kGpuCopy[] = "gpu";    // between GPUs
+inline constexpr char kToGpu[] = "to_gpu";   // from a NUMA node
+inline constexpr char kFromGpu[] = "from_gpu";
+inline constexpr char kTcp[] = "tcp";    // between hosts
+inline constexpr char kRdma[] = "rdma";  // between NICs of two hosts
 
 }  // namespace weft::topology

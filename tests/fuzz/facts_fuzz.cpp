@@ -13,6 +13,7 @@
 #include "topology/facts/addresses.hpp"
 #include "topology/facts/mounts.hpp"
 #include "topology/facts/parsers.hpp"
+#include "topology/measure/gpu_copies.hpp"
 #include "topology/text.hpp"
 #include "topology/vendor/answers.hpp"
 #include "topology/vendor/merge.hpp"
@@ -103,7 +104,7 @@ void merge(const weft::Result<Answer>& answer, void (*add)(const Answer&, Survey
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   if (bytes == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, bytes - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 6) {
     case 0:
       read_tables(text);
       break;
@@ -120,6 +121,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     case 4:
       merge(read_verbs_answer(text), merge_verbs);
       break;
+    case 5: {
+      const weft::Result<GpuAnswer> answer = read_gpu_answer(text);
+      require(answer ? answer->round >= 0 : answer.error().code() == weft::Code::Corrupt);
+      break;
+    }
   }
   return 0;
 }

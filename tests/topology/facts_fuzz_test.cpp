@@ -19,6 +19,7 @@ constexpr char kWords = '\1';
 constexpr char kConfigSpace = '\2';
 constexpr char kNvml = '\3';
 constexpr char kVerbs = '\4';
+constexpr char kGpuCopies = '\5';
 
 std::string config_space() {
   std::string bytes(4096, '\0');
@@ -60,6 +61,7 @@ std::vector<std::string> seeds() {
   add(kNvml, R"({"library": "nvml", "error": "Driver/library version mismatch"})");
   add(kVerbs, R"({"library": "verbs", "devices": [{"name": "mlx5_0", "ports": [
       {"number": 1, "state": 4, "active_mtu": 3, "max_mtu": 5}]}, {"name": "x", "error": "cannot be opened"}]})");
+  add(kGpuCopies, R"({"round": 3, "copies": [{"gbs": 24.8}, {"error": "the GPU is lost"}]})");
   return seeds;
 }
 

@@ -218,7 +218,7 @@ TEST_F(Vendor, nobody_is_asked_about_a_recorded_tree) {
 // ---- the process
 
 Result<std::string> answer_of(const std::string& script, int timeout_ms) {
-  Result<Helper> helper = Helper::start("/bin/sh", "-c", script);
+  Result<Helper> helper = Helper::start("/bin/sh", {"-c", script});
   if (!helper) return helper.error();
   return helper->answer(base::Deadline::after_ms(timeout_ms));
 }
@@ -244,8 +244,36 @@ TEST(HelperProcess, that_fails_says_how) {
   EXPECT_THAT(answer_of("kill -9 $$", 10'000).status().message(), HasSubstr("signal 9"));
 }
 
+TEST(HelperProcess, hears_lines_and_answers_line_by_line) {
+  Result<Helper> helper = Helper::start("/bin/sh", {"-c", "while read word; do echo \"heard $word\"; done"});
+  ASSERT_TRUE(helper);
+  const auto deadline = base::Deadline::after_ms(10'000);
+  for (const char* word : {"one", "two"}) {
+    ASSERT_TRUE(helper->say(word).ok());
+    EXPECT_EQ(**helper->next_line(deadline), std::string("heard ") + word);
+  }
+  helper->hang_up();
+  const Result<std::optional<std::string>> end = helper->next_line(deadline);
+  ASSERT_TRUE(end) << end.status().to_string();
+  EXPECT_EQ(*end, std::nullopt);
+}
+
+TEST(HelperProcess, that_hangs_between_two_lines_keeps_the_first) {
+  Result<Helper> helper = Helper::start("/bin/sh", {"-c", "echo one; while :; do :; done"});
+  ASSERT_TRUE(helper);
+  EXPECT_EQ(**helper->next_line(base::Deadline::after_ms(10'000)), "one");
+  EXPECT_EQ(helper->next_line(base::Deadline::after_ms(100)).status().code(), Code::Timeout);
+}
+
+TEST(HelperProcess, that_has_ended_cannot_be_told_anything) {
+  Result<Helper> helper = Helper::start("/bin/sh", {"-c", "exec <&-; echo closed; read x"});
+  ASSERT_TRUE(helper);
+  EXPECT_EQ(**helper->next_line(base::Deadline::after_ms(10'000)), "closed");
+  EXPECT_EQ(helper->say("hello").code(), Code::PeerLost);
+}
+
 TEST(HelperProcess, that_cannot_be_started_is_an_error) {
-  EXPECT_EQ(Helper::start("/nonexistent", "a", "b").status().code(), Code::SystemError);
+  EXPECT_EQ(Helper::start("/nonexistent", {"a", "b"}).status().code(), Code::SystemError);
 }
 
 TEST(HelperProgram, lies_beside_the_library) {

@@ -4,11 +4,12 @@
 
 #include "topology/measure/measure.hpp"
 #include "topology/path_finder.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
 
-bool is_single_core(const Measurement& measured) { return measured.what == "copy"; }
+bool is_single_core(const Measurement& measured) { return measured.what == kCopy; }
 
 // What was seen through a link, one way.
 struct Seen {
@@ -71,7 +72,6 @@ class Corrector {
     link.source = kMeasured;
   }
 
-  static constexpr std::string_view kMeasured = "measured";
   const Survey& survey_;
   Graph& graph_;
   PathFinder finder_;
@@ -90,7 +90,7 @@ std::vector<Comparison> compare(const Survey& survey, Locality& locality) {
     one.binding_link = path.binding_link;
     one.assumed = path.hops.empty();
     for (const Hop& hop : path.hops)
-      one.assumed |= survey.graph.links[static_cast<std::size_t>(hop.link)].source == "assumed";
+      one.assumed |= survey.graph.links[static_cast<std::size_t>(hop.link)].source == kAssumed;
     comparisons.push_back(one);
   }
   return comparisons;

@@ -7,14 +7,19 @@
 #include <optional>
 
 #include "base/deadline.hpp"
-#include "topology/advice/share_cores.hpp"
-#include "topology/cpu_set.hpp"
+#include "topology/facts/readers.hpp"
 #include "topology/measure/cache_copies.hpp"
+#include "topology/measure/cpus.hpp"
+#include "topology/measure/gpu_copies.hpp"
 #include "topology/measure/memory_reads.hpp"
+#include "topology/sources.hpp"
+#include "topology/vendor/vendor.hpp"
 
 namespace weft::topology {
 namespace {
 
+constexpr std::string_view kNvidia = "10de:";
+constexpr std::string_view kAmd = "1002:";
 constexpr int kRounds = 3;
 constexpr std::size_t kMaxReaders = 64;  // of one NUMA node: more do not read faster
 constexpr std::size_t kMaxGroupPairs = 256;
@@ -26,10 +31,7 @@ class Measurer {
   Measurer(Survey& survey, const MeasureOptions& options)
       : survey_(survey),
         options_(options),
-        deadline_(base::Deadline::after_ms(static_cast<int>(options.seconds * 1000))) {
-    const std::optional<std::string>& allowed = survey.facts(0).process.allowed_cpus;
-    if (allowed) allowed_ = cpus_of(*allowed);
-  }
+        deadline_(base::Deadline::after_ms(static_cast<int>(options.seconds * 1000))) {}
 
   void run() {
     collect_numas();
@@ -53,21 +55,10 @@ class Measurer {
   };
   using Pair = std::pair<std::size_t, std::size_t>;  // from, to: positions
 
-  std::vector<int> one_of_each_core(const Node& node) const {
-    std::vector<int> cpus;
-    for (const advice::Core& core : advice::cores_of(cpus_of(node.cpus), survey_.facts(0).shared_cores, node.cores))
-      for (int cpu : core)
-        if (!allowed_ || std::binary_search(allowed_->begin(), allowed_->end(), cpu)) {
-          cpus.push_back(cpu);
-          break;
-        }
-    return cpus;
-  }
-
   void collect_numas() {
     for (const Node& node : survey_.graph.nodes) {
       if (node.kind != NodeKind::Numa) continue;
-      Part part{node.id, one_of_each_core(node)};
+      Part part{node.id, measuring_cpus(survey_, node)};
       part.cpus.resize(std::min(part.cpus.size(), kMaxReaders));
       if (!part.cpus.empty()) numas_.push_back(std::move(part));
     }
@@ -76,7 +67,7 @@ class Measurer {
   void collect_groups() {
     for (const Node& node : survey_.graph.nodes)
       if (node.kind == NodeKind::CoreGroup)
-        if (Part part{node.id, one_of_each_core(node)}; !part.cpus.empty()) groups_.push_back(std::move(part));
+        if (Part part{node.id, measuring_cpus(survey_, node)}; !part.cpus.empty()) groups_.push_back(std::move(part));
   }
 
   bool in_time() {
@@ -97,7 +88,7 @@ class Measurer {
     const std::size_t bytes = std::clamp(options_.memory_bytes / readers, kLeastBlock, kLargestBlock);
     const auto gbs = time_reads(reads, bytes, at_once ? 1 : kRounds);
     for (std::size_t i = 0; gbs && i < pairs.size(); ++i)
-      add(numas_[pairs[i].first].node, numas_[pairs[i].second].node, "memory", at_once, (*gbs)[i], std::nullopt);
+      add(numas_[pairs[i].first].node, numas_[pairs[i].second].node, kMemory, at_once, (*gbs)[i], std::nullopt);
   }
 
   void all_memory_at_once() {
@@ -134,8 +125,7 @@ class Measurer {
       }
     }
     for (std::size_t i = 0; i < pairs.size(); ++i)
-      add(groups_[pairs[i].first].node, groups_[pairs[i].second].node, "copy", at_once, best[i].gbs,
-          best[i].latency_us);
+      add(groups_[pairs[i].first].node, groups_[pairs[i].second].node, kCopy, at_once, best[i].gbs, best[i].latency_us);
   }
 
   void copy_between_groups() {
@@ -156,7 +146,6 @@ class Measurer {
   Survey& survey_;
   const MeasureOptions& options_;
   base::Deadline deadline_;
-  std::optional<std::vector<int>> allowed_;
   std::vector<Part> numas_;
   std::vector<Part> groups_;
   int skipped_ = 0;
@@ -164,6 +153,15 @@ class Measurer {
 
 }  // namespace
 
-void measure(Survey& survey, const MeasureOptions& options) { Measurer(survey, options).run(); }
+void measure(Survey& survey, const MeasureOptions& options) {
+  Measurer(survey, options).run();
+  const Tree tree("/");
+  const VendorLibraries libraries = find_vendor_libraries({tree, read_environment(tree)});
+  const std::string program = find_helper();
+  Locality locality(survey.graph);
+  measure_gpus({"cuda", "CUDA", libraries.cuda, program, options.gpu_seconds}, gpu_rounds(survey, locality, kNvidia),
+               survey);
+  measure_gpus({"hip", "HIP", libraries.hip, program, options.gpu_seconds}, gpu_rounds(survey, locality, kAmd), survey);
+}
 
 }  // namespace weft::topology

@@ -1,6 +1,6 @@
 // measure(): what the parts of this machine reach, beside what they should. Copies between core groups (caches) by one
-// core, memory read by all cores of a NUMA node, from their own and from each other's; pair by pair, and all at once,
-// which shows what they share.
+// core, memory read by all cores of a NUMA node, from their own and from each other's; copies to, from and between
+// GPUs; pair by pair, and all at once, which shows what they share.
 //
 // Threads are pinned. A round is a median of several passes; a figure is the best of three rounds, or one round where
 // all run at once. All of it ends in time: what there was no time for is a remark.
@@ -14,11 +14,13 @@
 namespace weft::topology {
 
 struct MeasureOptions {
-  double seconds = 8;                               // for all of it
+  double seconds = 8;                               // for CPUs and memory
+  double gpu_seconds = 20;                          // for GPUs of one vendor
   std::size_t memory_bytes = std::size_t{1} << 30;  // at most, for all threads of a NUMA node together
 };
 
-// Adds measurements of one host, which is this machine: "copy" between core groups, "memory" between NUMA nodes.
+// Adds measurements of one host, which is this machine: kCopy between core groups, kMemory between NUMA nodes, kToGpu
+// and kFromGpu between NUMA nodes and GPUs, kGpuCopy from GPU to GPU.
 void measure(Survey& survey, const MeasureOptions& options = {});
 
 // A measurement beside what the graph says of its path.

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -31,9 +31,9 @@ Status failed(std::string_view what, int error) {
 // Which standard files the process gets, and that it starts without our blocked and ignored signals.
 class SpawnSettings {
  public:
-  explicit SpawnSettings(int output) {
+  SpawnSettings(int input, int output) {
     ::posix_spawn_file_actions_init(&files_);
-    ::posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&files_, input, STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&files_, output, STDOUT_FILENO);
     ::posix_spawn_file_actions_addopen(&files_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     ::posix_spawnattr_init(&attributes_);
@@ -80,19 +80,25 @@ std::string find_helper() {
   return {};
 }
 
-Result<Helper> Helper::start(const std::string& program, const std::string& library, const std::string& path) {
+Result<Helper> Helper::start(const std::string& program, const std::vector<std::string>& arguments) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed("make a pipe", errno);
   base::FileDescriptor answer(ends[0]);
   const base::FileDescriptor output(ends[1]);
-  const SpawnSettings settings(output.get());
-  std::array<std::string, 3> words = {program, library, path};
-  std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return failed("make a socket", errno);
+  base::FileDescriptor input(ends[0]);
+  const base::FileDescriptor standard_input(ends[1]);
+  const SpawnSettings settings(standard_input.get(), output.get());
+  std::vector<std::string> words = arguments;
+  words.insert(words.begin(), program);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
   pid_t process = -1;
   const int error =
-      ::posix_spawn(&process, program.c_str(), settings.files(), settings.attributes(), arguments.data(), environ);
+      ::posix_spawn(&process, program.c_str(), settings.files(), settings.attributes(), pointers.data(), environ);
   if (error != 0) return failed("start " + program, error);
-  return Helper(process, std::move(answer));
+  return Helper(process, std::move(answer), std::move(input));
 }
 
 Helper::~Helper() { kill(); }
@@ -119,8 +125,7 @@ std::optional<int> Helper::wait(const base::Deadline& deadline) {
   }
 }
 
-Result<std::string> Helper::read_all(const base::Deadline& deadline) {
-  std::string text;
+Result<bool> Helper::read_more(const base::Deadline& deadline) {
   char block[16 * 1024];
   for (;;) {
     pollfd pipe{answer_.get(), POLLIN, 0};
@@ -131,25 +136,55 @@ Result<std::string> Helper::read_all(const base::Deadline& deadline) {
     const ssize_t got = ready == 0 ? -1 : ::read(answer_.get(), block, sizeof block);
     if (got < 0 && (ready == 0 || errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return failed("read its answer", errno);
-    if (got == 0) return text;
-    text.append(block, static_cast<std::size_t>(got));
-    if (text.size() > kMaxAnswerBytes) return Status(Code::ResourceExhausted, "its answer does not end");
+    read_.append(block, static_cast<std::size_t>(got));
+    if (read_.size() > kMaxAnswerBytes) return Status(Code::ResourceExhausted, "its answer does not end");
+    return got > 0;
   }
 }
 
-Result<std::string> Helper::answer(const base::Deadline& deadline) {
-  Result<std::string> text = read_all(deadline);
-  if (!text) {
-    kill();
-    return text;
-  }
+Status Helper::finish(const base::Deadline& deadline) {
   const std::optional<int> status = wait(deadline.at_most_ms(kKillMs));
-  if (!status) {
-    kill();
-    return text;  // it said all and does not end
+  if (status) return how_it_ended(*status);
+  kill();  // it said all and does not end
+  return {};
+}
+
+Result<std::string> Helper::answer(const base::Deadline& deadline) {
+  hang_up();
+  for (;;) {
+    const Result<bool> more = read_more(deadline);
+    if (!more) kill();
+    if (!more) return more.error();
+    if (!*more) break;
   }
-  WEFT_TRY(how_it_ended(*status));
-  return text;
+  WEFT_TRY(finish(deadline));
+  return std::move(read_);
+}
+
+Result<std::optional<std::string>> Helper::next_line(const base::Deadline& deadline) {
+  for (;;) {
+    if (const std::size_t end = read_.find('\n'); end != std::string::npos) {
+      std::optional<std::string> line = read_.substr(0, end);
+      read_.erase(0, end + 1);
+      return line;
+    }
+    const Result<bool> more = read_more(deadline);
+    if (!more) kill();
+    if (!more) return more.error();
+    if (*more) continue;
+    WEFT_TRY(finish(deadline));
+    return std::optional<std::string>();
+  }
+}
+
+// A socket, because writing to a pipe that nobody reads would be a signal. It has room for all that is ever told at
+// once.
+Status Helper::say(const std::string& line) {
+  const std::string text = line + "\n";
+  const ssize_t sent = ::send(input_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent == static_cast<ssize_t>(text.size())) return {};
+  return Status(Code::PeerLost,
+                fmt::format("it does not listen: {}", sent < 0 ? std::strerror(errno) : "it reads too slowly"));
 }
 
 }  // namespace weft::topology

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "topology/vendor/answers.hpp"
@@ -16,22 +18,23 @@ bool holds_names(const Tree& tree, const std::string& folder) {
   return names && !names->empty();
 }
 
-// Where the loader would find it; empty if nowhere.
-std::string find_library(const FactsSource& source, const std::string& name) {
-  for (const std::string& folder : library_folders(source)) {
-    const std::string file = folder + "/" + name;
-    if (source.tree.exists(file)) return "/" + file;
-  }
+// Where the loader would find the first of these that is there; empty if nowhere.
+std::string find_library(const FactsSource& source, std::span<const std::string_view> names) {
+  std::vector<std::string> folders = library_folders(source);
+  folders.emplace_back("opt/rocm/lib");
+  for (const std::string_view name : names)
+    for (const std::string& folder : folders)
+      if (const std::string file = fmt::format("{}/{}", folder, name); source.tree.exists(file)) return "/" + file;
   return {};
 }
 
 // The variable's value if it is set. Else the library's file, if this is the live machine and it has such devices.
-std::string library_for(const FactsSource& source, std::string_view variable, const std::string& name,
+std::string library_for(const FactsSource& source, std::string_view variable, std::span<const std::string_view> names,
                         const std::string& devices) {
   const base::Environment environment = base::Environment::of_process();
   if (const auto given = environment.get(variable)) return std::string(*given);
   if (!source.tree.live() || !holds_names(source.tree, devices)) return {};
-  return find_library(source, name);
+  return find_library(source, names);
 }
 
 Remark gave_up(const std::string& name, const Status& why, int timeout_ms) {
@@ -54,8 +57,15 @@ void add(const std::string& name, const Result<Answer>& answer, void (*merge)(co
 }  // namespace
 
 VendorLibraries find_vendor_libraries(const FactsSource& source) {
-  return {library_for(source, "WEFT_TEST_NVML_LIBRARY", "libnvidia-ml.so.1", "proc/driver/nvidia/gpus"),
-          library_for(source, "WEFT_TEST_VERBS_LIBRARY", "libibverbs.so.1", "sys/class/infiniband")};
+  constexpr std::string_view kNvml[] = {"libnvidia-ml.so.1"};
+  constexpr std::string_view kVerbs[] = {"libibverbs.so.1"};
+  constexpr std::string_view kCuda[] = {"libcuda.so.1"};
+  constexpr std::string_view kHip[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
+  constexpr const char* kNvidiaGpus = "proc/driver/nvidia/gpus";
+  return {library_for(source, "WEFT_TEST_NVML_LIBRARY", kNvml, kNvidiaGpus),
+          library_for(source, "WEFT_TEST_VERBS_LIBRARY", kVerbs, "sys/class/infiniband"),
+          library_for(source, "WEFT_TEST_CUDA_LIBRARY", kCuda, kNvidiaGpus),
+          library_for(source, "WEFT_TEST_HIP_LIBRARY", kHip, "sys/class/kfd")};
 }
 
 VendorQuery::VendorQuery(const VendorLibraries& libraries, const std::string& program, int timeout_ms)
@@ -73,7 +83,7 @@ void VendorQuery::ask(const std::string& library, const std::string& name, const
                              "cannot be asked: there is no libexec/weft/weft-vendor beside libweft; "
                              "install Weft as a whole")});
   else
-    asked_.push_back({library, name, Helper::start(program, library, path)});
+    asked_.push_back({library, name, Helper::start(program, {library, path})});
 }
 
 void VendorQuery::finish(Survey& survey) {

@@ -2,8 +2,8 @@
 // devices. Each in a process of its own (weft-vendor), all of them until one deadline.
 //
 // A process is started only for a library that is there, and only if there is something to ask about. Tests name other
-// files in WEFT_TEST_NVML_LIBRARY and WEFT_TEST_VERBS_LIBRARY; these are asked in any case, also beside a recorded
-// tree.
+// files in WEFT_TEST_NVML_LIBRARY, WEFT_TEST_VERBS_LIBRARY, WEFT_TEST_CUDA_LIBRARY and WEFT_TEST_HIP_LIBRARY; these are
+// asked in any case, also beside a recorded tree.
 #pragma once
 
 #include <string>
@@ -21,6 +21,8 @@ inline constexpr int kVendorTimeoutMs = 2000;  // for all of them together
 struct VendorLibraries {
   std::string nvml;  // files; empty: not asked
   std::string verbs;
+  std::string cuda;  // these are only measured with
+  std::string hip;
 };
 
 VendorLibraries find_vendor_libraries(const FactsSource& source);

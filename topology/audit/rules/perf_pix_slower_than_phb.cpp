@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "topology/audit/audit.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -19,7 +20,7 @@ struct Mean {
 void check(const Rule& self, const Input& input, Report& report) {
   std::map<int, std::pair<Mean, Mean>> hosts;  // below a switch, through the CPU
   for (const Measurement& measured : input.survey.measurements) {
-    if (measured.what != "gpu" || measured.at_once || measured.from == measured.to) continue;
+    if (measured.what != kGpuCopy || measured.at_once || measured.from == measured.to) continue;
     const Node& from = input.locality.node(measured.from);
     if (from.kind != NodeKind::Gpu || input.locality.node(measured.to).kind != NodeKind::Gpu) continue;
     const PathClass path_class = input.locality.finder().best_path(measured.from, measured.to).path_class;
