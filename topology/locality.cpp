@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "base/assert.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/rates.hpp"
 
@@ -25,7 +26,8 @@ Totals totals_of(const Graph& graph) {
   return totals;
 }
 
-Locality::Locality(const Graph& graph) : graph_(graph), finder_(graph), uplink_(graph.nodes.size(), -1) {
+Locality::Locality(const Graph& graph)
+    : graph_(graph), finder_(graph), uplink_(graph.nodes.size(), -1), position_(graph.nodes.size(), -1) {
   hosts_.resize(static_cast<std::size_t>(graph.hosts()));
   for (const Node& node : graph.nodes) {
     if (node.host < 0) continue;
@@ -37,6 +39,11 @@ Locality::Locality(const Graph& graph) : graph_(graph), finder_(graph), uplink_(
     if (node.kind == NodeKind::CoreGroup) host.core_groups.push_back(node.id);
     if (node.kind == NodeKind::Machine) host.machine = node.id;
     if (node.kind == NodeKind::Package) host.packages.push_back(node.id);
+  }
+  for (const Host& host : hosts_) {
+    int position = 0;
+    for (const std::vector<int>* devices : {&host.gpus, &host.nics})
+      for (int device : *devices) position_[static_cast<std::size_t>(device)] = position++;
   }
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
     const Link& link = graph.links[i];
@@ -81,20 +88,31 @@ int Locality::upstream_bridge(int device) const {
   return is_host_bridge(graph_, parent) ? -1 : parent;
 }
 
+const Path& Locality::device_path(int gpu, int device) {
+  WEFT_ASSERT(node(gpu).kind == NodeKind::Gpu && node(gpu).host == node(device).host);
+  const auto [found, fresh] = device_paths_.try_emplace(gpu);
+  if (fresh) {
+    std::vector<int> devices = gpus(node(gpu).host);
+    devices.insert(devices.end(), nics(node(gpu).host).begin(), nics(node(gpu).host).end());
+    found->second = finder_.best_paths(gpu, devices);
+  }
+  return found->second.at(static_cast<std::size_t>(position_[static_cast<std::size_t>(device)]));
+}
+
 std::vector<int> Locality::nearest_nics(int gpu) {
   const Host& host = hosts_[static_cast<std::size_t>(node(gpu).host)];
   const std::vector<int>& candidates = host.fabric_nics.empty() ? host.nics : host.fabric_nics;
-  const std::vector<Path> paths = finder_.best_paths(gpu, candidates);
   const int package = ancestor_of(graph_, gpu, NodeKind::Package);
   std::vector<int> nearest;
   std::tuple<PathClass, bool> best{PathClass::None, false};
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const bool far = package >= 0 && ancestor_of(graph_, candidates[i], NodeKind::Package) != package;
-    const std::tuple<PathClass, bool> key{paths[i].path_class, paths[i].path_class == PathClass::Sys && far};
-    if (paths[i].path_class >= PathClass::Unknown || key > best) continue;
+  for (int nic : candidates) {
+    const PathClass path_class = device_path(gpu, nic).path_class;
+    const bool far = package >= 0 && ancestor_of(graph_, nic, NodeKind::Package) != package;
+    const std::tuple<PathClass, bool> key{path_class, path_class == PathClass::Sys && far};
+    if (path_class >= PathClass::Unknown || key > best) continue;
     if (key < best) nearest.clear();
     best = key;
-    nearest.push_back(candidates[i]);
+    nearest.push_back(nic);
   }
   return nearest;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "topology/path_finder.hpp"
@@ -49,6 +50,8 @@ class Locality {
   std::optional<double> pci_link_gbs(int node) const;
   // The bridge or switch port right above a device; -1 if that is the host bridge or nothing.
   int upstream_bridge(int device) const;
+  // The best path from a GPU to another GPU or to a NIC of its host. All of them are searched for at the first question.
+  const Path& device_path(int gpu, int device);
   // The NICs of a GPU's host that are nearest to it, by path class, among far ones those of its package first. Fabric
   // NICs only, where the host has any.
   std::vector<int> nearest_nics(int gpu);
@@ -66,7 +69,9 @@ class Locality {
   const Graph& graph_;
   PathFinder finder_;
   std::vector<Host> hosts_;
-  std::vector<int> uplink_;  // by node: its PCI link to its parent, or -1
+  std::vector<int> uplink_;    // by node: its PCI link to its parent, or -1
+  std::vector<int> position_;  // by node: of a GPU or NIC among the GPUs, then the NICs, of its host; else -1
+  std::unordered_map<int, std::vector<Path>> device_paths_;  // by GPU, then by position
 };
 
 }  // namespace weft::topology

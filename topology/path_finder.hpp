@@ -28,6 +28,8 @@ class PathFinder {
 
   Path best_path(int from, int to);
   std::vector<Path> best_paths(int from, const std::vector<int>& to);
+  // Calls of the two so far: what tests hold rules to, whose time must not grow with the pairs of devices.
+  std::uint32_t calls() const { return call_; }
 
  private:
   // Where a search stands: a path starts inside a host (or the network), may leave it once, and may enter one other

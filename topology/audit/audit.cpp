@@ -8,13 +8,24 @@
 #include <tuple>
 #include <utility>
 
+#include "topology/audit/host_answers.hpp"
+
 namespace weft::topology::audit {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWords = {"info", "warning", "error"};
 
+struct Compared {
+  const Survey* reference = nullptr;
+  const Survey* before = nullptr;
+  double seconds = 0;
+};
+
 template <typename Wanted>
-std::vector<Finding> run(const Input& input, Wanted wanted) {
+std::vector<Finding> run(const Survey& survey, const Site& site, const Compared& with, Wanted wanted) {
+  Locality locality(survey.graph);
+  std::vector<HostAnswers> answers(static_cast<std::size_t>(locality.hosts()));
+  const Input input{survey, survey.graph, locality, answers, site, with.reference, with.before, with.seconds};
   Report report;
   for (const Rule* rule : rules())
     if (wanted(*rule)) rule->check(*rule, input, report);
@@ -59,21 +70,16 @@ const Rule* find_rule(std::string_view id) {
 }
 
 std::vector<Finding> audit(const Survey& survey, const Site& site, const Survey* reference) {
-  Locality locality(survey.graph);
-  const Input input{survey, survey.graph, locality, site, reference, nullptr, 0};
-  return run(input, [](const Rule& rule) { return rule.needs == Needs::Survey; });
+  return run(survey, site, {.reference = reference}, [](const Rule& rule) { return rule.needs == Needs::Survey; });
 }
 
 std::vector<Finding> expect(const Survey& survey, const Survey& reference, const Site& site) {
-  Locality locality(survey.graph);
-  const Input input{survey, survey.graph, locality, site, &reference, nullptr, 0};
-  return run(input, [](const Rule& rule) { return rule.id.starts_with("expect."); });
+  return run(survey, site, {.reference = &reference}, [](const Rule& rule) { return rule.id.starts_with("expect."); });
 }
 
 std::vector<Finding> audit_rates(const Survey& before, const Survey& after, double seconds, const Site& site) {
-  Locality locality(after.graph);
-  const Input input{after, after.graph, locality, site, nullptr, &before, seconds};
-  return run(input, [](const Rule& rule) { return rule.needs == Needs::Interval; });
+  return run(after, site, {.before = &before, .seconds = seconds},
+             [](const Rule& rule) { return rule.needs == Needs::Interval; });
 }
 
 std::string one_line(const std::vector<Finding>& findings, Severity least) {

@@ -22,6 +22,8 @@ enum class Severity : std::uint8_t { Info, Warning, Error };
 std::string_view to_string(Severity severity);
 std::optional<Severity> parse_severity(std::string_view word);
 
+struct HostAnswers;
+
 struct Finding {
   std::string_view id;  // of the rule: "pcie.link_downgraded"
   Severity severity = Severity::Info;
@@ -38,6 +40,7 @@ struct Input {
   const Survey& survey;
   const Graph& graph;  // the survey's
   Locality& locality;  // of that graph
+  std::vector<HostAnswers>& answers;  // by host
   const Site& site;
   const Survey* reference = nullptr;  // a machine to compare with
   const Survey* before = nullptr;     // the same machine, `seconds` ago

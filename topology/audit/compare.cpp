@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/plural.hpp"
+#include "topology/audit/host_answers.hpp"
 #include "topology/audit/host_view.hpp"
 
 namespace weft::topology::audit {
@@ -48,7 +49,7 @@ void profile_gpus(const Input& input, const std::vector<int>& gpus, Profile& pro
     if (const std::optional<double> gbs = input.locality.pci_link_gbs(gpu); gbs && node.pci.max_gts && node.pci.width)
       profile.gpu_link_gbs.push_back(*gbs * *node.pci.max_gts / node.pci.gts.value_or(*node.pci.max_gts));
     const std::vector<int> nearest = input.locality.nearest_nics(gpu);
-    if (!nearest.empty()) profile.nearest.push_back(input.locality.finder().best_path(gpu, nearest.front()).path_class);
+    if (!nearest.empty()) profile.nearest.push_back(input.locality.device_path(gpu, nearest.front()).path_class);
   }
   std::sort(profile.gpu_link_gbs.begin(), profile.gpu_link_gbs.end(), std::greater<>());
   std::sort(profile.nearest.begin(), profile.nearest.end());
@@ -171,7 +172,8 @@ void compare_with_site(const Input& input, int host, std::vector<Difference>& fo
 void compare_with_reference(const Input& input, std::vector<Difference>& found) {
   Locality locality(input.reference->graph);
   const Site nothing;
-  const Input other{*input.reference, input.reference->graph, locality, nothing, nullptr, nullptr, 0};
+  std::vector<HostAnswers> answers(static_cast<std::size_t>(locality.hosts()));
+  const Input other{*input.reference, input.reference->graph, locality, answers, nothing};
   if (other.hosts() == 0) return;
   const std::vector<int> here_links = nvlinks_by_host(input.graph);
   const std::vector<int> there_links = nvlinks_by_host(other.graph);

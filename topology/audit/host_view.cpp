@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "topology/audit/host_answers.hpp"
 #include "topology/device_facts.hpp"
 #include "topology/device_kinds.hpp"
 
@@ -27,13 +28,24 @@ bool is_inside_cpu(std::string_view device) {
   return std::find(kAmdInside.begin(), kAmdInside.end(), device) != kAmdInside.end();
 }
 
+HostAnswers& answers_of(const Input& input, int host) { return input.answers[static_cast<std::size_t>(host)]; }
+
+std::unordered_map<std::string_view, const DeviceFacts*> devices_by_name(const HostFacts& facts) {
+  std::unordered_map<std::string_view, const DeviceFacts*> devices;
+  for (const DeviceFacts& device : facts.devices)
+    for (std::string_view name : {std::string_view(device.node), std::string_view(device.bus_id)})
+      if (!name.empty()) devices.try_emplace(name, &device);
+  return devices;
+}
+
 }  // namespace
 
-std::vector<int> accelerators(const Input& input, int host) {
-  std::vector<int> found;
-  for (int gpu : input.locality.gpus(host))
-    if (const std::string& device = input.locality.node(gpu).device; !is_inside_cpu(device)) found.push_back(gpu);
-  return found;
+const std::vector<int>& accelerators(const Input& input, int host) {
+  return HostAnswers::once(answers_of(input, host).accelerators, [&] {
+    std::vector<int> found = input.locality.gpus(host);
+    std::erase_if(found, [&](int gpu) { return is_inside_cpu(input.locality.node(gpu).device); });
+    return found;
+  });
 }
 
 bool is_nvidia(const Input& input, int gpu) {
@@ -43,20 +55,29 @@ bool is_nvidia(const Input& input, int gpu) {
 }
 
 const DeviceFacts* device_facts(const Input& input, int node) {
-  return topology::device_facts(input.survey, input.locality.node(node));
+  const Node& asked = input.locality.node(node);
+  if (asked.host < 0) return nullptr;
+  const auto& devices = HostAnswers::once(answers_of(input, asked.host).devices,
+                                          [&] { return devices_by_name(input.facts(asked.host)); });
+  for (std::string_view name : {std::string_view(asked.name), std::string_view(asked.bus_id)})
+    if (const auto found = devices.find(name); found != devices.end()) return found->second;
+  return nullptr;
 }
 
 bool is_virtual_function(const Input& input, int nic) {
-  return topology::is_virtual_function(input.survey, input.locality.node(nic));
+  const DeviceFacts* facts = device_facts(input, nic);
+  return facts != nullptr && facts->physical_function.has_value();
 }
 
-std::vector<int> usable_nics(const Input& input, int host) {
-  std::vector<int> found;
-  for (int nic : input.locality.nics(host)) {
-    const Node& node = input.locality.node(nic);
-    if (node.fabric && node.active.value_or(true) && !is_virtual_function(input, nic)) found.push_back(nic);
-  }
-  return found;
+const std::vector<int>& usable_nics(const Input& input, int host) {
+  return HostAnswers::once(answers_of(input, host).usable_nics, [&] {
+    std::vector<int> found;
+    for (int nic : input.locality.nics(host)) {
+      const Node& node = input.locality.node(nic);
+      if (node.fabric && node.active.value_or(true) && !is_virtual_function(input, nic)) found.push_back(nic);
+    }
+    return found;
+  });
 }
 
 std::string verbs_name(const Input& input, int nic) {
@@ -91,10 +112,9 @@ std::string names_of(const Locality& locality, const std::vector<int>& nodes, bo
   return names_of(names);
 }
 
-std::vector<int> bridges_between(Locality& locality, int from, int to) {
+std::vector<int> bridges_between(Locality& locality, int gpu, int device) {
   std::vector<int> bridges;
-  const Path path = locality.finder().best_path(from, to);
-  for (const Hop& hop : path.hops) {
+  for (const Hop& hop : locality.device_path(gpu, device).hops) {
     const Link& link = locality.graph().links[static_cast<std::size_t>(hop.link)];
     const int reached = hop.forward ? link.b : link.a;
     const NodeKind kind = locality.node(reached).kind;

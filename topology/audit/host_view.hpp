@@ -11,12 +11,12 @@
 namespace weft::topology::audit {
 
 // GPUs that work for a job: not the graphics inside a CPU.
-std::vector<int> accelerators(const Input& input, int host);
+const std::vector<int>& accelerators(const Input& input, int host);
 bool is_nvidia(const Input& input, int gpu);
 
 // Fabric NICs that a job would use: without ports that are down, and without virtual functions whose card is there,
 // too.
-std::vector<int> usable_nics(const Input& input, int host);
+const std::vector<int>& usable_nics(const Input& input, int host);
 bool is_virtual_function(const Input& input, int nic);
 // The name that verbs and NCCL_IB_HCA know; the node's own where it is not known.
 std::string verbs_name(const Input& input, int nic);
@@ -35,8 +35,8 @@ bool in_container(const Input& input, int host);
 std::string names_of(const Locality& locality, const std::vector<int>& nodes, bool whole = false);
 std::string names_of(const std::vector<std::string>& names);
 
-// Bridges and switch ports along the best path of two devices.
-std::vector<int> bridges_between(Locality& locality, int from, int to);
+// Bridges and switch ports along the best path from a GPU to another device of its host.
+std::vector<int> bridges_between(Locality& locality, int gpu, int device);
 // NUMA nodes that have CPUs.
 std::vector<int> numas_with_cpus(const Locality& locality, int host);
 // CPUs near a device, list form: its own, else those of its NUMA node; empty if not known.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "topology/audit/audit.hpp"
+#include "topology/audit/host_answers.hpp"
 #include "topology/audit/host_view.hpp"
 #include "topology/device_kinds.hpp"
 
@@ -57,12 +59,10 @@ double most_of(const Input& input, const Path& path, const Flow& flow) {
   return most;
 }
 
-}  // namespace
-
-std::vector<LinkLoad> pcie_loads(const Input& input, int host) {
+std::vector<LinkLoad> find_loads(const Input& input, int host) {
   std::map<int, LinkLoad> loads;  // by link
   for (Flow& flow : flows_of(input, host)) {
-    const Path path = input.locality.finder().best_path(flow.gpu, flow.nic);
+    const Path& path = input.locality.device_path(flow.gpu, flow.nic);
     if (path.path_class >= PathClass::Sys || path.path_class == PathClass::Nvl) continue;
     flow.gbs = most_of(input, path, flow);
     for (const Hop& hop : path.hops) {
@@ -81,6 +81,13 @@ std::vector<LinkLoad> pcie_loads(const Input& input, int host) {
   std::vector<LinkLoad> all;
   for (auto& [link, load] : loads) all.push_back(std::move(load));
   return all;
+}
+
+}  // namespace
+
+const std::vector<LinkLoad>& pcie_loads(const Input& input, int host) {
+  return HostAnswers::once(input.answers[static_cast<std::size_t>(host)].pcie_loads,
+                           [&] { return find_loads(input, host); });
 }
 
 }  // namespace weft::topology::audit

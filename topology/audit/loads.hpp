@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "topology/audit/audit.hpp"
-
 namespace weft::topology::audit {
+
+struct Input;
 
 struct Flow {
   int gpu = 0;
@@ -26,6 +26,6 @@ inline constexpr double kLoadSlack = 1.1;
 // Links that flows pass between their own two: not those of GPU and NIC. A NIC's rate is shared by the GPUs whose
 // nearest it is; links with an assumed rate and below emulated bridges are left out, and GPUs whose nearest NIC is
 // across sockets.
-std::vector<LinkLoad> pcie_loads(const Input& input, int host);
+const std::vector<LinkLoad>& pcie_loads(const Input& input, int host);
 
 }  // namespace weft::topology::audit

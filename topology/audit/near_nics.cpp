@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "topology/audit/audit.hpp"
+#include "topology/audit/host_answers.hpp"
 #include "topology/audit/host_view.hpp"
 
 namespace weft::topology::audit {
@@ -22,23 +24,27 @@ int socket_of(const Input& input, int host, int device) {
   return numas.size() == 1 && input.locality.numas(host).size() == 2 ? numas.front() : -1;
 }
 
-}  // namespace
-
-Nearness nearness(const Input& input, int host) {
+Nearness find_nearness(const Input& input, int host) {
   Nearness near;
   near.nics = usable_nics(input, host);
   if (near.nics.empty()) return near;
   std::vector<bool> far(near.nics.size(), true);
   for (int gpu : accelerators(input, host)) {
     bool all_far = true;
-    const std::vector<Path> paths = input.locality.finder().best_paths(gpu, near.nics);
-    for (std::size_t i = 0; i < paths.size(); ++i)
-      if (!is_far(paths[i].path_class)) far[i] = all_far = false;
+    for (std::size_t i = 0; i < near.nics.size(); ++i)
+      if (!is_far(input.locality.device_path(gpu, near.nics[i]).path_class)) far[i] = all_far = false;
     (all_far ? near.far_gpus : near.near_gpus).push_back(gpu);
   }
   for (std::size_t i = 0; i < far.size(); ++i)
     if (far[i]) near.far_nics.push_back(near.nics[i]);
   return near;
+}
+
+}  // namespace
+
+const Nearness& nearness(const Input& input, int host) {
+  return HostAnswers::once(input.answers[static_cast<std::size_t>(host)].nearness,
+                           [&] { return find_nearness(input, host); });
 }
 
 std::map<int, std::vector<int>> sockets_without_nic(const Input& input, int host, const Nearness& near) {

@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "topology/audit/audit.hpp"
-
 namespace weft::topology::audit {
+
+struct Input;
 
 struct Nearness {
   std::vector<int> nics;       // usable ones
@@ -14,7 +14,7 @@ struct Nearness {
   std::vector<int> far_gpus;   // all of them are known to be far
   std::vector<int> far_nics;   // to which all GPUs are far
 };
-Nearness nearness(const Input& input, int host);
+const Nearness& nearness(const Input& input, int host);
 
 // Sockets (packages; where none are known, NUMA nodes if there are two) of which all GPUs are far from all NICs, and
 // that have no NIC: those GPUs, by node of the socket.

@@ -125,7 +125,7 @@ void add_clusters(std::vector<Case>& cases) {
   Machine twins("hosts:2 gpu:2 nic:2 ndr", 2);
   twins.interface("eth0", "physical", "10.0.0.4", 0).mtu = 9000;
   twins.interface("eth0", "physical", "10.0.0.4", 1).mtu = 9000;
-  cases.push_back(fires("net.duplicate_address", "two hosts, one address", twins, "host0 has it on eth0"));
+  cases.push_back(fires("net.duplicate_address", "two hosts, one address", twins, "host0 on eth0, host1 on eth0"));
   twins.host(1).interfaces[0].addresses = {"10.0.0.5"};
   twins.interface("docker0", "bridge", "172.17.0.1", 0);
   twins.interface("docker0", "bridge", "172.17.0.1", 1);

@@ -15,7 +15,7 @@ namespace {
 
 bool through_cpu(const Input& input, int gpu) {
   const std::vector<int> nics = input.locality.nearest_nics(gpu);
-  return nics.empty() || input.locality.finder().best_path(gpu, nics.front()).path_class >= PathClass::Phb;
+  return nics.empty() || input.locality.device_path(gpu, nics.front()).path_class >= PathClass::Phb;
 }
 
 void check(const Rule& self, const Input& input, Report& report) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topology/audit/audit.hpp"
@@ -18,17 +19,17 @@
 namespace weft::topology::audit {
 namespace {
 
-// How many first switches the NICs of a host hang on; 0 if no network is known.
-std::size_t first_switches(const Input& input, int host) {
-  std::set<int> switches;
+// By host, the first switches that its NICs hang on; empty if no network is known.
+std::vector<std::set<int>> first_switches(const Input& input) {
+  std::vector<std::set<int>> switches(static_cast<std::size_t>(input.hosts()));
   for (const Link& link : input.graph.links) {
     if (link.kind != LinkKind::Network) continue;
-    const Node& a = input.locality.node(link.a);
-    const Node& b = input.locality.node(link.b);
-    if (a.host == host && b.kind == NodeKind::NetworkSwitch) switches.insert(b.id);
-    if (b.host == host && a.kind == NodeKind::NetworkSwitch) switches.insert(a.id);
+    for (const auto& [end, other] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
+      if (const int host = input.locality.node(end).host;
+          host >= 0 && input.locality.node(other).kind == NodeKind::NetworkSwitch)
+        switches[static_cast<std::size_t>(host)].insert(other);
   }
-  return switches.size();
+  return switches;
 }
 
 // Pairs of NICs that are the two ports of one card, both up.
@@ -42,11 +43,12 @@ int two_port_cards(const Input& input, const std::vector<int>& nics) {
 }
 
 void check(const Rule& self, const Input& input, Report& report) {
+  const std::vector<std::set<int>> switches_of_host = first_switches(input);
   for (int host = 0; host < input.hosts(); ++host) {
     const std::optional<std::string_view> set = input.facts(host).variable("NCCL_CROSS_NIC");
     const std::vector<int> nics = usable_nics(input, host);
     if (!set || *set == "0" || nics.size() < 2) continue;
-    const std::size_t switches = first_switches(input, host);
+    const std::size_t switches = switches_of_host[static_cast<std::size_t>(host)].size();
     const int cards = two_port_cards(input, nics);
     if (switches > 1)
       report.add(self, input.on(host, "NCCL_CROSS_NIC"),

@@ -25,11 +25,10 @@ void check(const Rule& self, const Input& input, Report& report) {
     if (facts.variable("NCCL_P2P_LEVEL") || facts.variable("NCCL_P2P_DISABLE")) continue;
     const bool hidden = input.survey.nccl_version || virtual_machine(input, host).value_or(false);
     if (!hidden || input.locality.pci_link_gbs(gpus.front())) continue;
-    const auto joined = [&](const Path& path) {
-      return path.path_class <= PathClass::Pxb && path.path_class != PathClass::Loc;
+    const auto joined = [&](int gpu) {
+      return input.locality.device_path(gpus.front(), gpu).path_class <= PathClass::Pxb;
     };
-    const std::vector<Path> paths = input.locality.finder().best_paths(gpus.front(), gpus);
-    if (std::any_of(paths.begin(), paths.end(), joined)) continue;
+    if (std::any_of(gpus.begin() + 1, gpus.end(), joined)) continue;
     report.add(
         self, input.on(host, "NCCL_P2P_LEVEL=PXB"),
         fmt::format("{} PCIe GPUs on an Intel host reach each other only through the CPU, and their links are hidden",

@@ -3,8 +3,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "topology/audit/audit.hpp"
+#include "topology/audit/host_view.hpp"
 #include "topology/audit/interfaces.hpp"
 
 namespace weft::topology::audit {
@@ -15,20 +17,23 @@ void check(const Rule& self, const Input& input, Report& report) {
     int host;
     std::string interface;
   };
-  std::map<std::string, Owner> owners;
+  std::map<std::string, std::vector<Owner>> owners;  // of each address, one a host
   for (int host = 0; host < input.hosts(); ++host) {
     const HostFacts& facts = input.facts(host);
     for (const InterfaceFacts& one : facts.interfaces) {
       if (one.state == "down" || !leads_nowhere(facts, one).empty()) continue;
       for (const std::string& address : one.addresses) {
         if (address.starts_with("fe80:") || address.starts_with("169.254.")) continue;
-        const auto [found, fresh] = owners.try_emplace(address, Owner{host, one.name});
-        if (!fresh && found->second.host != host)
-          report.add(self, address,
-                     fmt::format("host{} has it on {}, host{} on {}", found->second.host, found->second.interface, host,
-                                 one.name));
+        std::vector<Owner>& has_it = owners[address];
+        if (has_it.empty() || has_it.back().host != host) has_it.push_back({host, one.name});
       }
     }
+  }
+  for (const auto& [address, has_it] : owners) {
+    if (has_it.size() < 2) continue;
+    std::vector<std::string> places;
+    for (const Owner& owner : has_it) places.push_back(fmt::format("host{} on {}", owner.host, owner.interface));
+    report.add(self, address, fmt::format("{} hosts have it: {}", has_it.size(), names_of(places)));
   }
 }
 

@@ -29,7 +29,7 @@ struct Redirected {
 
 // Two devices below one switch, and the ports between them that redirect.
 void look_between(const Input& input, int a, int b, Redirected& found) {
-  const PathClass path_class = input.locality.finder().best_path(a, b).path_class;
+  const PathClass path_class = input.locality.device_path(a, b).path_class;
   if (path_class != PathClass::Pix && path_class != PathClass::Pxb) return;
   bool any = false;
   for (int bridge : bridges_between(input.locality, a, b)) {

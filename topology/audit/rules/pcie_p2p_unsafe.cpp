@@ -39,7 +39,7 @@ void check(const Rule& self, const Input& input, Report& report) {
     const HostFacts& facts = input.facts(host);
     std::vector<int> gpus = accelerators(input, host);
     if (gpus.size() < 2 || facts.variable("NCCL_P2P_DISABLE") == "1") continue;
-    if (input.locality.finder().best_path(gpus[0], gpus[1]).path_class == PathClass::Nvl) continue;
+    if (input.locality.device_path(gpus[0], gpus[1]).path_class == PathClass::Nvl) continue;
     if (forced_far(facts) && is_translated(facts.kernel) && virtual_machine(input, host) == false)
       report.add(self, self.severity, input.on(host, "NCCL_P2P_LEVEL"),
                  fmt::format("{} forces peer-to-peer of {} GPUs through the CPU, where the IOMMU translates ({})",

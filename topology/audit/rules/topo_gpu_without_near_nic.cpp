@@ -21,7 +21,7 @@ void check(const Rule& self, const Input& input, Report& report) {
       std::erase_if(gpus, [&](int gpu) { return std::find(on_it.begin(), on_it.end(), gpu) != on_it.end(); });
     if (gpus.empty()) continue;
     const int nearest = input.locality.nearest_nics(gpus.front()).front();
-    const Path path = input.locality.finder().best_path(gpus.front(), nearest);
+    const Path& path = input.locality.device_path(gpus.front(), nearest);
     report.add(self, input.on(host, names_of(input.locality, gpus)),
                fmt::format("the nearest fabric NIC of {} is {}, a {} path of about {:.0f} GB/s",
                            input.locality.node(gpus.front()).name, input.locality.describe(nearest),

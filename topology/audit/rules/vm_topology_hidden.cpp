@@ -14,8 +14,8 @@ namespace {
 // Whether some GPU and NIC are seen below one switch.
 bool any_pair_together(const Input& input, const std::vector<int>& gpus, const std::vector<int>& nics) {
   for (int gpu : gpus)
-    for (const Path& path : input.locality.finder().best_paths(gpu, nics))
-      if (path.path_class < PathClass::Phb) return true;
+    for (int nic : nics)
+      if (input.locality.device_path(gpu, nic).path_class < PathClass::Phb) return true;
   return false;
 }
 
