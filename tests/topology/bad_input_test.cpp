@@ -237,8 +237,21 @@ TEST_F(BadInput, as_much_as_is_read_takes_no_longer) {
   std::string matrix = "\tGPU0";
   for (int i = 1; i < 500; ++i) matrix += fmt::format("\tGPU{}", i);
   for (int i = 0; i < 500; ++i) matrix += fmt::format("\nGPU{}\tSYS\tPIX\tX\tNV18", i);
+  std::string unknown = "<system version='1'>\n";
+  for (int i = 0; i < 60'000; ++i) unknown += "<cpu numaid='0'><pci busid='0000:01:00.0'/></cpu>\n";
+  std::string places = "\tGPU0";
+  for (int i = 1; i < 400; ++i) places += fmt::format("\tGPU{}", i);
+  places += "\tCPU Affinity\tNUMA Affinity";
+  for (int i = 0; i < 400; ++i) {
+    places += fmt::format("\nGPU{}", i);
+    for (int other = 0; other < 400; ++other) places += other == i ? "\tX" : "\tSYS";
+    places += fmt::format("\t{}", i % 2);
+    for (int cpu = 2 + i % 2; cpu < 1000; cpu += 2) places += fmt::format(",{}", cpu);
+    places += fmt::format("\t{}", i % 2);
+  }
   for (const std::string& file :
-       {written("objects.xml", objects + "</object></topology>"),
+       {written("unknown.xml", unknown + "</system>"), written("places.txt", places),
+        written("objects.xml", objects + "</object></topology>"),
         written("devices.xml", devices + "</object></topology>"), written("cpus.xml", cpus + "</system>"),
         written("gpus.xml", gpus + "</cpu></system>"), written("matrix.txt", matrix)}) {
     SCOPED_TRACE(file);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "topology/device_kinds.hpp"
+#include "topology/diff/class_comparison.hpp"
 #include "topology/diff/common_facts.hpp"
 #include "topology/diff/flat_facts.hpp"
 #include "topology/diff/match.hpp"
@@ -21,15 +22,9 @@
 namespace weft::topology {
 namespace {
 
-constexpr double kSameRate = 0.02;         // rates are rounded differently
-constexpr std::size_t kMaxDevices = 1024;  // of one host, whose pairs are compared
+constexpr double kSameRate = 0.02;  // rates are rounded differently
 
 bool differ(double a, double b) { return std::abs(a - b) > kSameRate * std::max(std::abs(a), std::abs(b)); }
-
-Graph without_device_links(Graph graph) {
-  std::erase_if(graph.links, [](const Link& link) { return is_device_link(link.kind); });
-  return graph;
-}
 
 // What sources can tell: where one cannot, nothing is lost.
 bool tells_bridges(const Side& side, int host) {
@@ -55,6 +50,7 @@ class Comparison {
         after_(after),
         relation_(relation),
         diff_(diff),
+        classes_(before, after),
         same_source_(before.survey.source == after.survey.source) {
     for (const DeviceMatch& match : diff.matches) after_to_before_[match.after] = match.before;
     for (const auto& [after_id, before_id] : after_to_before_) before_to_after_[before_id] = after_id;
@@ -66,7 +62,9 @@ class Comparison {
     compare_devices();
     compare_switches();
     compare_device_links();
-    compare_classes();
+    classes_.compare(host, before_to_after_, [&](std::string subject, std::string what, std::string a, std::string b) {
+      add(ChangeKind::Changed, std::move(subject), std::move(what), std::move(a), std::move(b));
+    });
   }
 
  private:
@@ -281,51 +279,11 @@ class Comparison {
     }
   }
 
-  // How near pairs are on PCIe. To NCCL all of a NUMA node hang on one bridge, and it does not know a card's functions.
-  void compare_classes() {
-    std::vector<int> ids;
-    for (const std::vector<int>* some : {&before_.locality.gpus(host_.before), &before_.locality.nics(host_.before)})
-      for (int id : *some)
-        if (before_to_after_.contains(id)) ids.push_back(id);
-    if (ids.size() > kMaxDevices) return;
-    const Graph before = without_device_links(before_.graph());
-    const Graph after = without_device_links(after_.graph());
-    PathFinder before_finder(before);
-    PathFinder after_finder(after);
-    std::vector<int> others;
-    for (int id : ids) others.push_back(before_to_after_.at(id));
-    std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> pairs;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (before_.node(ids[i]).kind != NodeKind::Gpu) continue;
-      const std::vector<Path> paths = before_finder.best_paths(ids[i], ids);
-      const std::vector<Path> now = after_finder.best_paths(others[i], others);
-      for (std::size_t j = 0; j < ids.size(); ++j) {
-        const bool to_gpu = before_.node(ids[j]).kind == NodeKind::Gpu;
-        if (to_gpu && j <= i) continue;
-        const std::string a = class_of(paths[j]);
-        const std::string b = class_of(now[j]);
-        if (a.empty() || b.empty() || a == b) continue;
-        pairs[{to_gpu ? "GPU to GPU" : "GPU to NIC", a, b}].push_back(
-            fmt::format("{} to {}", before_.node(ids[i]).name, before_.node(ids[j]).name));
-      }
-    }
-    for (const auto& [key, names] : pairs) {
-      const auto& [what, a, b] = key;
-      const std::string more = names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "";
-      add(ChangeKind::Changed, names.front() + more, what + " path", a, b);
-    }
-  }
-
-  std::string class_of(const Path& path) const {
-    const bool nccl = before_.survey.nccl_version || after_.survey.nccl_version;
-    if (path.path_class >= PathClass::Unknown) return {};
-    return std::string(to_string(nccl && path.path_class == PathClass::Node ? PathClass::Phb : path.path_class));
-  }
-
   const Side& before_;
   const Side& after_;
   const Relation relation_;
   SurveyDiff& diff_;
+  ClassComparison classes_;
   const bool same_source_;
   std::map<int, int> after_to_before_;
   std::map<int, int> before_to_after_;

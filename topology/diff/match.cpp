@@ -104,13 +104,19 @@ class Matcher {
 
   // Like ones in their order. `either`: a device without id may be any, but one with an id is not another's.
   void in_order(std::string_view by, const Key& key, bool either = false) {
+    std::map<std::string, std::vector<int>> after;  // those left, by key
+    for (int id : after_left_) after[key(after_, id)].push_back(id);
     for (int before : std::vector<int>(before_left_)) {
-      const auto same = std::find_if(after_left_.begin(), after_left_.end(), [&](int after) {
-        const std::string& a = before_.node(before).device;
-        const std::string& b = after_.node(after).device;
-        return key(before_, before) == key(after_, after) && (a == b || (either && (a.empty() || b.empty())));
+      const auto found = after.find(key(before_, before));
+      if (found == after.end()) continue;
+      const std::string& a = before_.node(before).device;
+      const auto same = std::find_if(found->second.begin(), found->second.end(), [&](int id) {
+        const std::string& b = after_.node(id).device;
+        return a == b || (either && (a.empty() || b.empty()));
       });
-      if (same != after_left_.end()) take(before, *same, by);
+      if (same == found->second.end()) continue;
+      take(before, *same, by);
+      found->second.erase(same);
     }
   }
 

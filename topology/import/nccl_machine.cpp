@@ -100,6 +100,7 @@ void NcclMachine::compare_affinities() {
 
 // Devices of which nothing but the bus id is told: NCCL reads the rest from sysfs, which is not here.
 void NcclMachine::tell_of_unknown(const pugi::xml_node& cpu) {
+  if (remarks_.full()) return;  // to find a line takes as long as to read the text up to it
   std::size_t unknown = 0;
   for (const pugi::xml_node& pci : cpu.children("pci"))
     if (role_of(pci) == Role::Unknown && pci.attribute("class").empty()) ++unknown;

@@ -57,13 +57,43 @@ void find_missing_names(const Table& table, const Legend& legend, Remarks& remar
   if (!unnamed.empty()) remarks.incomplete(0, fmt::format("the NIC legend does not name {}", names_text(unnamed)));
 }
 
-bool share_cpus(const std::string& a, const std::string& b) {
-  const std::vector<CpuRange> first = parse_cpu_list(a);
-  const std::vector<CpuRange> second = parse_cpu_list(b);
-  return std::any_of(first.begin(), first.end(), [&](const CpuRange& x) {
-    return std::any_of(second.begin(), second.end(),
-                       [&](const CpuRange& y) { return x.first <= y.last && y.first <= x.last; });
-  });
+// Where a device is said to be, if both its NUMA node and its CPUs are told.
+struct Place {
+  const DeviceMatrix::Device* device;
+  int numa;
+  std::vector<CpuRange> cpus;  // by their first
+  std::size_t count;
+};
+
+std::vector<Place> places_of(const DeviceMatrix& matrix) {
+  std::vector<Place> places;
+  for (const DeviceMatrix::Device& device : matrix.devices) {
+    if (device.numa.size() != 1 || device.cpus.empty()) continue;
+    std::vector<CpuRange> cpus = parse_cpu_list(device.cpus);
+    std::sort(cpus.begin(), cpus.end(), [](const CpuRange& a, const CpuRange& b) { return a.first < b.first; });
+    places.push_back({&device, device.numa.front(), std::move(cpus), count_cpus(device.cpus)});
+  }
+  return places;
+}
+
+bool share_cpus(const Place& a, const Place& b) {
+  auto one = a.cpus.begin();
+  auto other = b.cpus.begin();
+  while (one != a.cpus.end() && other != b.cpus.end()) {
+    if (one->first <= other->last && other->first <= one->last) return true;
+    one->last < other->last ? ++one : ++other;
+  }
+  return false;
+}
+
+void compare_pair(const Place& one, const Place& other, Remarks& remarks) {
+  const std::string& cpus = one.device->cpus;
+  if (one.numa == other.numa && cpus != other.device->cpus && !share_cpus(one, other))
+    remarks.contradiction(0, fmt::format("{} and {} are on NUMA node {}, but near different CPUs, {} and {}",
+                                         one.device->name, other.device->name, one.numa, cpus, other.device->cpus));
+  if (one.numa != other.numa && one.count > 1 && cpus == other.device->cpus)
+    remarks.contradiction(0, fmt::format("{} and {} are near the same CPUs, {}, but on the NUMA nodes {} and {}",
+                                         one.device->name, other.device->name, cpus, one.numa, other.numa));
 }
 
 }  // namespace
@@ -93,23 +123,14 @@ void find_gaps(const Table& table, const Legend& legend, Remarks& remarks) {
 
 void compare_places(const DeviceMatrix& matrix, Remarks& remarks) {
   const auto& devices = matrix.devices;
-  for (std::size_t a = 0; a < devices.size(); ++a)
-    for (std::size_t b = a + 1; b < devices.size(); ++b) {
-      const DeviceMatrix::Device& one = devices[a];
-      const DeviceMatrix::Device& other = devices[b];
-      if (one.numa.size() != 1 || other.numa.size() != 1 || one.cpus.empty() || other.cpus.empty()) continue;
-      if (one.numa == other.numa && !share_cpus(one.cpus, other.cpus))
-        remarks.contradiction(0, fmt::format("{} and {} are on NUMA node {}, but near different CPUs, {} and {}",
-                                             one.name, other.name, one.numa.front(), one.cpus, other.cpus));
-      if (one.numa != other.numa && one.cpus == other.cpus && count_cpus(one.cpus) > 1)
-        remarks.contradiction(0, fmt::format("{} and {} are near the same CPUs, {}, but on the NUMA nodes {} and {}",
-                                             one.name, other.name, one.cpus, one.numa.front(), other.numa.front()));
-    }
+  const std::vector<Place> places = places_of(matrix);
+  for (std::size_t a = 0; a < places.size() && !remarks.full(); ++a)
+    for (std::size_t b = a + 1; b < places.size(); ++b) compare_pair(places[a], places[b], remarks);
   for (const auto& [pair, relation] : matrix.between) {
     const auto& one = devices[static_cast<std::size_t>(pair.first)];
     const auto& other = devices[static_cast<std::size_t>(pair.second)];
     if (!relation.path_class || one.numa.size() != 1 || other.numa.size() != 1 || one.numa == other.numa) continue;
-    if (*relation.path_class < PathClass::Sys)
+    if (*relation.path_class < PathClass::Sys && !remarks.full())
       remarks.contradiction(0, fmt::format("{} and {} are {}, but on the NUMA nodes {} and {}", one.name, other.name,
                                            to_string(*relation.path_class), one.numa.front(), other.numa.front()));
   }
