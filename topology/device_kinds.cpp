@@ -14,11 +14,18 @@ constexpr int kDisplayOther = 0x0380;
 constexpr int kBridgeOther = 0x0680;
 constexpr int kProcessingAccelerator = 0x1200;
 constexpr int kInfiniBandOld = 0x0c06;
+constexpr int kStorageClasses[] = {0x0100, 0x0104, 0x0107, 0x0108, 0x0c04};  // SCSI, RAID, SAS, NVMe, Fibre Channel
 
 // Vendors, or single devices, whose display controllers compute nothing: board management (ASPEED, Matrox, ATI ES1000)
 // and virtual machines (QEMU, Cirrus, VMware, Red Hat, virtio, Hyper-V, AWS).
 constexpr std::string_view kNoGpu[] = {
     "1a03:", "102b:", "1002:515e", "1234:", "1013:", "15ad:", "1b36:", "1af4:", "1414:", "1d0f:"};
+
+// Vendors, or single devices, whose disks are a hypervisor's: virtio, QEMU, VMware, Hyper-V, Amazon's EBS. And Intel's
+// Volume Management Devices, which stand for root ports.
+constexpr std::string_view kNoStorage[] = {
+    "1af4:",     "1b36:",     "15ad:",     "1414:",     "1d0f:0061", "1d0f:8061",
+    "8086:201d", "8086:28c0", "8086:467f", "8086:7d0b", "8086:9a0b", "8086:a77f"};
 
 constexpr std::string_view kFabric[] = {"1d0f:efa", "17db:0501", "8086:24f0", "8086:24f1",
                                         "1fc1:",    "1077:7322", "1077:7220", "1137:0043"};
@@ -48,6 +55,9 @@ PciRole pci_role(int pci_class, std::string_view device) {
   if (accelerator || (display && !starts_with_any(device, kNoGpu))) return PciRole::Gpu;
   if ((pci_class >> 8) == 0x02 || pci_class == kInfiniBandOld) return PciRole::Nic;
   if (pci_class == kBridgeOther && device.starts_with("10de:")) return PciRole::NvSwitch;
+  const bool storage =
+      std::find(std::begin(kStorageClasses), std::end(kStorageClasses), pci_class) != std::end(kStorageClasses);
+  if (storage && !starts_with_any(device, kNoStorage)) return PciRole::Storage;
   return PciRole::Other;
 }
 

@@ -6,10 +6,10 @@
 
 namespace weft::topology {
 
-enum class PciRole { Gpu, Nic, NvSwitch, Other };
+enum class PciRole { Gpu, Nic, NvSwitch, Storage, Other };
 
 // `pci_class`: the upper 16 bits, 0x0302. `device`: "10de:2330". Display controllers of boards and virtual machines are
-// Other.
+// Other, and so are disks of virtual machines and controllers inside a chipset (SATA, IDE).
 PciRole pci_role(int pci_class, std::string_view device);
 
 // A NIC that a fabric library drives even where no verbs device shows: EFA, Slingshot, Omni-Path, QLogic InfiniBand,

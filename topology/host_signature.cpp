@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "topology/path_finder.hpp"
+#include "topology/storage.hpp"
 
 namespace weft::topology {
 
@@ -12,8 +13,9 @@ HostSignatures::HostSignatures(const Graph& graph) : graph_(graph), position_(gr
   nodes_.resize(hosts);
   links_.resize(hosts);
   stated_.resize(hosts);
+  const StorageParts storage(graph);  // on no way between ranks
   for (const Node& node : graph.nodes) {
-    if (node.host < 0) continue;
+    if (node.host < 0 || storage.contains(node.id)) continue;
     std::vector<int>& nodes = nodes_[static_cast<std::size_t>(node.host)];
     position_[static_cast<std::size_t>(node.id)] = static_cast<int>(nodes.size());
     nodes.push_back(node.id);
@@ -21,7 +23,7 @@ HostSignatures::HostSignatures(const Graph& graph) : graph_(graph), position_(gr
   const auto host_of = [&](int node) { return graph.nodes[static_cast<std::size_t>(node)].host; };
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
     const Link& link = graph.links[i];
-    if (link.kind != LinkKind::Network)
+    if (link.kind != LinkKind::Network && !storage.contains(link.a) && !storage.contains(link.b))
       links_[static_cast<std::size_t>(host_of(link.a))].push_back(static_cast<int>(i));
   }
   for (std::size_t i = 0; i < graph.stated.size(); ++i)

@@ -35,6 +35,7 @@ Locality::Locality(const Graph& graph)
     if (node.kind == NodeKind::Gpu) host.gpus.push_back(node.id);
     if (node.kind == NodeKind::Nic) host.nics.push_back(node.id);
     if (node.kind == NodeKind::Nic && node.fabric) host.fabric_nics.push_back(node.id);
+    if (node.kind == NodeKind::Storage) host.storage.push_back(node.id);
     if (node.kind == NodeKind::Numa) host.numas.push_back(node.id);
     if (node.kind == NodeKind::CoreGroup) host.core_groups.push_back(node.id);
     if (node.kind == NodeKind::Machine) host.machine = node.id;

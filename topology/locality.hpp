@@ -34,6 +34,7 @@ class Locality {
   // Ids of one host, in order.
   const std::vector<int>& gpus(int host) const { return hosts_[static_cast<std::size_t>(host)].gpus; }
   const std::vector<int>& nics(int host) const { return hosts_[static_cast<std::size_t>(host)].nics; }
+  const std::vector<int>& storage(int host) const { return hosts_[static_cast<std::size_t>(host)].storage; }
   const std::vector<int>& core_groups(int host) const { return hosts_[static_cast<std::size_t>(host)].core_groups; }
   int machine(int host) const { return hosts_[static_cast<std::size_t>(host)].machine; }
   const std::vector<int>& numas(int host) const { return hosts_[static_cast<std::size_t>(host)].numas; }
@@ -48,9 +49,12 @@ class Locality {
   std::vector<int> numa_nodes_of(int device) const;
   // GB/s that the PCIe link of a node shows now; nothing where it is not known.
   std::optional<double> pci_link_gbs(int node) const;
+  // The PCI link between a node and its parent, by its place in the graph; -1 if there is none.
+  int uplink(int node) const { return uplink_[static_cast<std::size_t>(node)]; }
   // The bridge or switch port right above a device; -1 if that is the host bridge or nothing.
   int upstream_bridge(int device) const;
-  // The best path from a GPU to another GPU or to a NIC of its host. All of them are searched for at the first question.
+  // The best path from a GPU to another GPU or to a NIC of its host. All of them are searched for at the first
+  // question.
   const Path& device_path(int gpu, int device);
   // The NICs of a GPU's host that are nearest to it, by path class, among far ones those of its package first. Fabric
   // NICs only, where the host has any.
@@ -61,6 +65,7 @@ class Locality {
     std::vector<int> gpus;
     std::vector<int> nics;
     std::vector<int> fabric_nics;
+    std::vector<int> storage;
     std::vector<int> numas;
     std::vector<int> core_groups;
     int machine = -1;

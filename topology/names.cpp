@@ -7,9 +7,9 @@
 namespace weft::topology {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNodeKinds = {"machine",    "package",       "numa", "core_group",
-                                                         "pci_bridge", "pci_switch",    "gpu",  "nic",
-                                                         "nv_switch",  "network_switch"};
+constexpr std::array<std::string_view, 11> kNodeKinds = {"machine",    "package",        "numa",   "core_group",
+                                                         "pci_bridge", "pci_switch",     "gpu",    "nic",
+                                                         "nv_switch",  "network_switch", "storage"};
 constexpr std::array<std::string_view, 7> kLinkKinds = {"internal", "cpu_socket", "pci",    "nvlink",
                                                         "xgmi",     "c2c",        "network"};
 constexpr std::array<std::string_view, 10> kPathClasses = {"LOC",  "NVL", "PIX",     "PXB", "PHB",

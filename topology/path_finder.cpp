@@ -117,15 +117,15 @@ const PathFinder::Label* PathFinder::label_of(int to) const {
   return label.round == round_ ? &label : nullptr;
 }
 
-// The state behind an edge, or -1 where a path may not go. GPUs and core groups are ends; a NIC is passed only between
-// its host and the network; a path that came from the network does not return to it, and enters no host without a
-// target.
+// The state behind an edge, or -1 where a path may not go. GPUs, storage and core groups are ends; a NIC is passed only
+// between its host and the network; a path that came from the network does not return to it, and enters no host without
+// a target.
 int PathFinder::next_state(int state, const Edge& edge) const {
   const int at = state / kPhases;
   const int phase = state % kPhases;
   const NodeKind kind = graph_.nodes[static_cast<std::size_t>(at)].kind;
   if (at != from_) {
-    if (kind == NodeKind::Gpu || kind == NodeKind::CoreGroup) return -1;
+    if (kind == NodeKind::Gpu || kind == NodeKind::CoreGroup || kind == NodeKind::Storage) return -1;
     if (kind == NodeKind::Nic && edge.network != (phase == kHome)) return -1;
   }
   if (!edge.network) return edge.to * kPhases + phase;

@@ -26,6 +26,7 @@ enum class NodeKind : std::uint8_t {
   Nic,            // an RDMA or Ethernet adapter
   NvSwitch,       // the NVSwitch fabric of a host
   NetworkSwitch,  // a switch of the network between hosts
+  Storage,        // an NVMe drive, or an adapter for drives or for a storage network
 };
 
 enum class LinkKind : std::uint8_t {

@@ -82,6 +82,7 @@ class Page {
     if (totals.cores) tile(std::to_string(*totals.cores), "cores", "");
     count(NodeKind::Gpu, "GPU", "GPUs");
     count(NodeKind::Nic, "NIC", "NICs");
+    count(NodeKind::Storage, "storage device", "storage devices");
     for (auto severity :
          {topology::audit::Severity::Error, topology::audit::Severity::Warning, topology::audit::Severity::Info}) {
       const auto n = std::count_if(report_.findings.begin(), report_.findings.end(),

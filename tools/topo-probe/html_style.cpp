@@ -67,6 +67,7 @@ constexpr std::string_view kPicture =
     "svg .strong{font-weight:600}rect{stroke-width:1;stroke:var(--rule)}rect.machine{fill:var(--machine)}"
     "rect.package{fill:var(--package)}rect.numa{fill:var(--numa)}rect.cores{fill:var(--cores)}"
     "rect.gpu,rect.nvswitch{fill:var(--gpu);stroke:var(--gpu-edge)}rect.nic{fill:var(--nic);stroke:var(--nic-edge)}"
+    "rect.storage{fill:var(--cores);stroke:var(--bridge-edge)}"
     "rect.down{stroke-dasharray:4 3;fill:var(--panel)}rect.switch{fill:var(--switch);stroke:var(--switch-edge)}"
     "rect.bridge,rect.port{fill:var(--bridge);stroke:var(--bridge-edge)}rect.network{fill:var(--switch);"
     "stroke:var(--switch-edge)}"

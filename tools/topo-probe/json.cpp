@@ -273,6 +273,7 @@ std::string report_json(Report& report) {
   write_cpu_parts(json, "core_groups", graph, NodeKind::CoreGroup);
   write_devices(json, "gpus", report, NodeKind::Gpu);
   write_devices(json, "nics", report, NodeKind::Nic);
+  write_devices(json, "storage", report, NodeKind::Storage);
   write_matrices(json, report.matrices);
   write_links(json, graph);
   write_nearest(json, report);

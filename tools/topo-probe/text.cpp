@@ -8,6 +8,7 @@
 #include "base/plural.hpp"
 #include "report.hpp"
 #include "topology/export/node_words.hpp"
+#include "topology/storage.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -50,10 +51,12 @@ std::string summary_text(const Graph& graph) {
     return number ? base::plural(*number, one) : fmt::format("unknown {}s", one);
   };
   const topology::Totals totals = topology::totals_of(graph);
-  return fmt::format("{}: {}, {}, {}, {}, {}, {}, {}\nfingerprint {}\n\n", graph.name, count(NodeKind::Machine, "host"),
-                     count(NodeKind::Package, "package"), count(NodeKind::Numa, "NUMA node"),
-                     known(totals.cores, "core"), known(totals.cpus, "cpu"), count(NodeKind::Gpu, "GPU"),
-                     count(NodeKind::Nic, "NIC"), fingerprint(graph));
+  const std::size_t storage = graph.ids(NodeKind::Storage).size();
+  return fmt::format("{}: {}, {}, {}, {}, {}, {}, {}{}\nfingerprint {}\n\n", graph.name,
+                     count(NodeKind::Machine, "host"), count(NodeKind::Package, "package"),
+                     count(NodeKind::Numa, "NUMA node"), known(totals.cores, "core"), known(totals.cpus, "cpu"),
+                     count(NodeKind::Gpu, "GPU"), count(NodeKind::Nic, "NIC"),
+                     storage > 0 ? ", " + topology::storage_count(storage) : "", fingerprint(graph));
 }
 
 std::string one_matrix(const Report& report, const Matrix& matrix, std::string_view title) {

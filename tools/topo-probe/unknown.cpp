@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "report.hpp"
+#include "topology/storage.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -30,8 +31,10 @@ class UnknownFinder {
     for (int machine : report_.graph.ids(NodeKind::Machine)) host(report_.locality.node(machine));
     for (const Node& node : report_.graph.nodes)
       if (node.kind == NodeKind::Gpu || node.kind == NodeKind::Nic) device(node);
+    const topology::StorageParts storage(report_.graph);
     for (const Node& node : report_.graph.nodes)
-      if (node.kind == NodeKind::PciBridge || node.kind == NodeKind::PciSwitch) bridge(node);
+      if ((node.kind == NodeKind::PciBridge || node.kind == NodeKind::PciSwitch) && !storage.contains(node.id))
+        bridge(node);
     for (const topology::StatedClass& stated : report_.graph.stated)
       if (stated.path_class == topology::PathClass::Unknown)
         add("class", report_.locality.describe(stated.a) + " to " + report_.locality.describe(stated.b), why_);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_answers.hpp"
@@ -59,6 +61,62 @@ double most_of(const Input& input, const Path& path, const Flow& flow) {
   return most;
 }
 
+// The PCI link above a node, if its rate is known; null if not.
+const Link* known_uplink(const Input& input, int node) {
+  const int uplink = input.locality.uplink(node);
+  if (uplink < 0) return nullptr;
+  const Link& link = input.graph.links[static_cast<std::size_t>(uplink)];
+  return link.source == "assumed" ? nullptr : &link;
+}
+
+int depth_of(const Graph& graph, int node) {
+  int depth = 0;
+  for (; node >= 0; node = graph.nodes[static_cast<std::size_t>(node)].parent) ++depth;
+  return depth;
+}
+
+// What the storage of a host can bring to the bridges and switches above it. On the way up it may narrow: a backplane
+// with many drives has one link.
+class StorageRates {
+ public:
+  StorageRates(const Input& input, int host) : input_(input) {
+    std::set<std::pair<int, int>> order;  // the deepest first
+    for (int storage : input.locality.storage(host)) {
+      const Link* link = known_uplink(input, storage);
+      if (link == nullptr) continue;
+      gbs_[storage] = link->bandwidth_gbs;
+      for (int at = storage; is_pci(at); at = input.locality.node(at).parent) {
+        order.emplace(-depth_of(input.graph, at), at);
+        below_[at].push_back(storage);
+      }
+    }
+    for (const auto& [depth, node] : order)
+      if (const int above = input.locality.node(node).parent; is_pci(above)) gbs_[above] += through_uplink(node);
+  }
+
+  void add_to(LinkLoad& load) const {
+    const auto found = below_.find(load.lower);
+    if (found == below_.end()) return;
+    load.storage = found->second;
+    load.storage_gbs = through_uplink(load.lower);
+  }
+
+ private:
+  bool is_pci(int node) const {
+    if (node < 0) return false;
+    const NodeKind kind = input_.locality.node(node).kind;
+    return kind == NodeKind::Storage || kind == NodeKind::PciBridge || kind == NodeKind::PciSwitch;
+  }
+  double through_uplink(int node) const {
+    const Link* link = known_uplink(input_, node);
+    return link == nullptr ? gbs_.at(node) : std::min(gbs_.at(node), link->bandwidth_gbs);
+  }
+
+  const Input& input_;
+  std::map<int, double> gbs_;              // by node
+  std::map<int, std::vector<int>> below_;  // by node: storage
+};
+
 std::vector<LinkLoad> find_loads(const Input& input, int host) {
   std::map<int, LinkLoad> loads;  // by link
   for (Flow& flow : flows_of(input, host)) {
@@ -79,7 +137,11 @@ std::vector<LinkLoad> find_loads(const Input& input, int host) {
     }
   }
   std::vector<LinkLoad> all;
-  for (auto& [link, load] : loads) all.push_back(std::move(load));
+  const StorageRates storage(input, host);
+  for (auto& [link, load] : loads) {
+    storage.add_to(load);
+    all.push_back(std::move(load));
+  }
   return all;
 }
 

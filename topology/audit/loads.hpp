@@ -18,6 +18,8 @@ struct LinkLoad {
   double capacity_gbs = 0;
   double gbs = 0;  // the sum of the flows
   std::vector<Flow> flows;
+  std::vector<int> storage;  // below the link, all of which pass it on their way to memory
+  double storage_gbs = 0;    // what they can bring at most
 };
 
 // A link may be asked for so much more than it carries before it is worth a word: rates are nominal.

@@ -10,6 +10,7 @@
 #include "topology/device_kinds.hpp"
 #include "topology/diff/common_facts.hpp"
 #include "topology/diff/flat_facts.hpp"
+#include "topology/storage.hpp"
 
 namespace weft::topology::cluster {
 namespace {
@@ -71,10 +72,11 @@ void add_facts(const std::map<std::string, std::string>& facts, Hash& hash) {
 Likeness likeness_of(const Survey& survey) {
   const Graph& graph = survey.graph;
   Hash hash;
+  const StorageParts storage(graph);  // drives of many makers are no reason to call a node odd
   for (const Node& node : graph.nodes)
-    if (node.kind != NodeKind::NetworkSwitch) add_node(graph, node, hash);
+    if (node.kind != NodeKind::NetworkSwitch && !storage.contains(node.id)) add_node(graph, node, hash);
   for (const Link& link : graph.links)
-    if (link.kind != LinkKind::Network)
+    if (link.kind != LinkKind::Network && !storage.contains(link.a) && !storage.contains(link.b))
       hash.add("{} {} {} {} x {:.4g}", name_of(graph, link.a), name_of(graph, link.b), to_string(link.kind), link.count,
                link.bandwidth_gbs / link.count);
   for (const StatedClass& stated : graph.stated)

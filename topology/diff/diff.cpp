@@ -148,7 +148,10 @@ class Comparison {
   }
 
   void compare_devices() {
-    for (const std::vector<int>* ids : {&before_.locality.gpus(host_.before), &before_.locality.nics(host_.before)})
+    const bool storage = compares_storage(before_, after_, host_, relation_);
+    const std::vector<int> none;
+    for (const std::vector<int>* ids : {&before_.locality.gpus(host_.before), &before_.locality.nics(host_.before),
+                                        storage ? &before_.locality.storage(host_.before) : &none})
       for (int id : *ids) {
         const auto found = before_to_after_.find(id);
         if (found == before_to_after_.end())
@@ -156,7 +159,8 @@ class Comparison {
         else
           compare_device(id, found->second);
       }
-    for (const std::vector<int>* ids : {&after_.locality.gpus(host_.after), &after_.locality.nics(host_.after)})
+    for (const std::vector<int>* ids : {&after_.locality.gpus(host_.after), &after_.locality.nics(host_.after),
+                                        storage ? &after_.locality.storage(host_.after) : &none})
       for (int id : *ids)
         if (!after_to_before_.contains(id))
           add(ChangeKind::Added, after_.locality.describe(id), "device", "",

@@ -172,6 +172,11 @@ std::vector<HostMatch> match_hosts(const Side& before, const Side& after) {
   return matches;
 }
 
+bool compares_storage(const Side& before, const Side& after, const HostMatch& host, Relation relation) {
+  return relation == Relation::Same && !before.locality.storage(host.before).empty() &&
+         !after.locality.storage(host.after).empty();
+}
+
 std::vector<DeviceMatch> match_devices(const Side& before, const Side& after, const std::vector<HostMatch>& hosts,
                                        Relation relation) {
   std::vector<DeviceMatch> matches;
@@ -179,6 +184,8 @@ std::vector<DeviceMatch> match_devices(const Side& before, const Side& after, co
   for (const HostMatch& host : hosts) {
     matcher.match(before.locality.gpus(host.before), after.locality.gpus(host.after));
     matcher.match(before.locality.nics(host.before), after.locality.nics(host.after));
+    if (compares_storage(before, after, host, relation))
+      matcher.match(before.locality.storage(host.before), after.locality.storage(host.after));
   }
   return matches;
 }

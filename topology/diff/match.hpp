@@ -24,6 +24,9 @@ struct HostMatch {
 };
 std::vector<HostMatch> match_hosts(const Side& before, const Side& after);
 
+// Whether drives count: not between machines, which have drives of many makers, and not where one source tells none.
+bool compares_storage(const Side& before, const Side& after, const HostMatch& host, Relation relation);
+
 std::vector<DeviceMatch> match_devices(const Side& before, const Side& after, const std::vector<HostMatch>& hosts,
                                        Relation relation);
 

@@ -8,6 +8,7 @@
 
 #include "topology/export/bandwidth_bands.hpp"
 #include "topology/node_names.hpp"
+#include "topology/storage.hpp"
 
 namespace weft::topology {
 namespace {
@@ -43,9 +44,10 @@ std::string_view shape_of(NodeKind kind) {
 
 class DotWriter {
  public:
-  explicit DotWriter(const Graph& graph) : graph_(graph), children_(graph.nodes.size()) {
+  explicit DotWriter(const Graph& graph) : graph_(graph), storage_(graph), children_(graph.nodes.size()) {
     for (const Node& node : graph.nodes)
-      if (node.parent >= 0) children_[static_cast<std::size_t>(node.parent)].push_back(node.id);
+      if (node.parent >= 0 && !storage_.contains(node.id))
+        children_[static_cast<std::size_t>(node.parent)].push_back(node.id);
   }
 
   std::string text() {
@@ -53,7 +55,12 @@ class DotWriter {
                        quoted(graph_.name));
     for (const Node& node : graph_.nodes)
       if (node.parent < 0) write(node, 1);
-    for (const Link& link : graph_.links) write(link);
+    for (const Link& link : graph_.links)
+      if (!storage_.contains(link.a) && !storage_.contains(link.b)) write(link);
+    // Without weight: Graphviz 2.43 cannot rank some machines with such an edge ("trouble in init_rank").
+    for (const Node& node : graph_.nodes)
+      if (!storage_.below(node.id).empty())
+        out_ += fmt::format("  n{} -- s{} [style=dotted, weight=0];\n", node.id, node.id);
     return out_ + "}\n";
   }
 
@@ -70,7 +77,16 @@ class DotWriter {
                         shape_of(node.kind));
     for (int child : children_[static_cast<std::size_t>(node.id)])
       write(graph_.nodes[static_cast<std::size_t>(child)], depth + (box ? 1 : 0));
+    write_storage(node.id, indent + (box ? "  " : ""));
     if (box) out_ += indent + "}\n";
+  }
+
+  // One box for all storage below a node.
+  void write_storage(int node, const std::string& indent) {
+    const std::vector<int>& storage = storage_.below(node);
+    if (storage.empty()) return;
+    const std::string label = fmt::format("{}: {}", storage_count(storage.size()), storage_names(graph_, storage));
+    out_ += fmt::format("{}s{} [label={}, shape=cylinder];\n", indent, node, quoted(label));
   }
 
   void write(const Link& link) {
@@ -83,6 +99,7 @@ class DotWriter {
   }
 
   const Graph& graph_;
+  StorageParts storage_;
   std::vector<std::vector<int>> children_;
   std::string out_;
 };

@@ -69,10 +69,15 @@ std::string first_line(const Node& device) {
 }  // namespace
 
 HostPicture::HostPicture(Locality& locality, int machine, const PictureMarks& marks)
-    : locality_(locality), machine_(machine), marks_(marks), children_(locality.graph().nodes.size()) {
+    : locality_(locality),
+      machine_(machine),
+      marks_(marks),
+      storage_(locality.graph()),
+      children_(locality.graph().nodes.size()) {
   const Graph& graph = locality.graph();
   for (const Node& child : graph.nodes)
-    if (child.parent >= 0) children_[static_cast<std::size_t>(child.parent)].push_back(child.id);
+    if (child.parent >= 0 && !storage_.contains(child.id))
+      children_[static_cast<std::size_t>(child.parent)].push_back(child.id);
   for (const Link& link : graph.links)
     if (node(link.a).host == node(machine).host && link.kind != LinkKind::Pci && link.kind != LinkKind::Internal &&
         link.kind != LinkKind::Network)
@@ -173,6 +178,7 @@ double HostPicture::draw_stray(const Column& column, double y) {
   for (int child : children(machine_))
     if (is_io(node(child).kind)) tops.push_back(child);
   below.y += draw_devices(tops, -1, box, 0, below.y, below, column.mirrored);
+  below.y += draw_storage(machine_, box, below.y, below, column.mirrored);
   const double height = below.y + kPadding - kRowGap - y;
   picture_.boxes[static_cast<std::size_t>(box)].height = height;
   return height;
@@ -193,6 +199,7 @@ double HostPicture::draw_contents(int id, int box, const Area& area, bool mirror
     at.y += height + kRowGap;
   }
   at.y += draw_devices(tops, -1, box, 0, at.y, at, mirrored);
+  at.y += draw_storage(id, box, at.y, at, mirrored);
   return at.y + kPadding - kRowGap - area.y;
 }
 
@@ -255,7 +262,7 @@ double HostPicture::draw_devices(const std::vector<int>& tops, int bar, int box,
     at += draw_tree(top, bar, box, x, at, area, mirrored) + kRowGap;
   }
   for (const auto& [kind, nics] : hidden) {
-    draw_rest(nics, 0, box, at, area, mirrored);
+    draw_rest(nics, box, at, area, mirrored);
     at += kRowHeight + kRowGap;
   }
   return at - y;
@@ -283,7 +290,9 @@ double HostPicture::draw_bar(int id, int box, double x, double y, const Area& ar
   std::vector<int> below;
   for (int child : children(id))
     if (is_io(node(child).kind)) below.push_back(child);
-  const double height = std::max(kRowHeight, draw_devices(below, id, box, x + width, y, area, mirrored) - kRowGap);
+  double rows = draw_devices(below, id, box, x + width, y, area, mirrored);
+  rows += draw_storage(id, box, y + rows, area, mirrored);
+  const double height = std::max(kRowHeight, rows - kRowGap);
   picture_.boxes[static_cast<std::size_t>(own)].height = height;
   if (width <= kPortWidth) return height;
   const bool is_switch = bar.kind == NodeKind::PciSwitch;
@@ -311,22 +320,35 @@ void HostPicture::draw_device(int id, int box, double y, const Area& area, bool 
   picture_.places[id] = {mirrored ? left : left + kDeviceWidth, y + kRowHeight / 2};
 }
 
-void HostPicture::draw_rest(const std::vector<int>& nics, std::size_t from, int box, double y, const Area& area,
-                            bool mirrored) {
+void HostPicture::draw_rest(const std::vector<int>& nics, int box, double y, const Area& area, bool mirrored) {
+  draw_many(nics, "nic", box, y, area, mirrored, fmt::format("and {} like it", base::plural(nics.size(), "NIC")),
+            node(nics.front()).name + " \xe2\x80\xa6 " + node(nics.back()).name);
+}
+
+// All storage below a unit or a switch in one box; gives the height with the gap.
+double HostPicture::draw_storage(int below, int box, double y, const Area& area, bool mirrored) {
+  const std::vector<int>& storage = storage_.below(below);
+  if (storage.empty()) return 0;
+  draw_many(storage, "storage", box, y, area, mirrored, storage_count(storage.size()),
+            storage_names(locality_.graph(), storage));
+  return kRowHeight + kRowGap;
+}
+
+// One box for several devices, with all of their marks.
+void HostPicture::draw_many(const std::vector<int>& devices, std::string_view look, int box, double y, const Area& area,
+                            bool mirrored, const std::string& title, const std::string& names) {
   const double left = area.x + (mirrored ? 0 : area.width - kDeviceWidth);
-  const int own = add_box(-1, box, "nic", left, y, kDeviceWidth, kRowHeight);
-  PictureBox& rest = picture_.boxes[static_cast<std::size_t>(own)];
-  for (std::size_t i = from; i < nics.size(); ++i) {
-    rest.title += describe_node(node(nics[i]), locality_) + "\n";
-    const auto marks = marks_.find(nics[i]);
-    if (marks != marks_.end()) rest.marks.insert(rest.marks.end(), marks->second.begin(), marks->second.end());
-    picture_.places[nics[i]] = {mirrored ? left : left + kDeviceWidth, y + kRowHeight / 2};
-    box_of_[nics[i]] = own;
+  const int own = add_box(-1, box, look, left, y, kDeviceWidth, kRowHeight);
+  PictureBox& many = picture_.boxes[static_cast<std::size_t>(own)];
+  for (int device : devices) {
+    many.title += describe_node(node(device), locality_) + "\n";
+    const auto marks = marks_.find(device);
+    if (marks != marks_.end()) many.marks.insert(many.marks.end(), marks->second.begin(), marks->second.end());
+    picture_.places[device] = {mirrored ? left : left + kDeviceWidth, y + kRowHeight / 2};
+    box_of_[device] = own;
   }
-  write(own, left + 8, y + 17, 12, true, fmt::format("and {} like it", base::plural(nics.size() - from, "NIC")),
-        kDeviceWidth - 16 - kMarkRoom);
-  write(own, left + 8, y + 33, 10, false, node(nics[from]).name + " \xe2\x80\xa6 " + node(nics.back()).name,
-        kDeviceWidth - 16);
+  write(own, left + 8, y + 17, 12, true, title, kDeviceWidth - 16 - kMarkRoom);
+  write(own, left + 8, y + 33, 10, false, names, kDeviceWidth - 16);
 }
 
 void HostPicture::draw_link(int above, int below, double from, double to, double y, const Area& area, bool mirrored) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "topology/export/picture.hpp"
+#include "topology/storage.hpp"
 
 namespace weft::topology {
 
@@ -47,7 +48,10 @@ class HostPicture {
   void draw_device(int node, int box, double y, const Area& area, bool mirrored);
   double draw_devices(const std::vector<int>& tops, int bar, int box, double x, double y, const Area& area,
                       bool mirrored);
-  void draw_rest(const std::vector<int>& nics, std::size_t from, int box, double y, const Area& area, bool mirrored);
+  void draw_rest(const std::vector<int>& nics, int box, double y, const Area& area, bool mirrored);
+  double draw_storage(int below, int box, double y, const Area& area, bool mirrored);
+  void draw_many(const std::vector<int>& devices, std::string_view look, int box, double y, const Area& area,
+                 bool mirrored, const std::string& title, const std::string& names);
   void draw_link(int above, int below, double from, double to, double y, const Area& area, bool mirrored);
   int add_box(int node, int inside, std::string_view look, double x, double y, double width, double height);
   void write(int box, double x, double y, double size, bool strong, std::string_view text, double room);
@@ -59,8 +63,9 @@ class HostPicture {
   Locality& locality_;
   const int machine_;
   const PictureMarks& marks_;
-  std::vector<std::vector<int>> children_;
-  std::vector<const Link*> links_;  // NVLink, XGMI, C2C and between sockets, of this host
+  StorageParts storage_;
+  std::vector<std::vector<int>> children_;  // without what is storage's alone
+  std::vector<const Link*> links_;          // NVLink, XGMI, C2C and between sockets, of this host
   Picture picture_;
   std::map<int, int> box_of_;  // node -> its box
   Column left_;

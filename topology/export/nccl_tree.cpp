@@ -64,11 +64,13 @@ NcclTree::NcclTree(const Survey& survey, bool fabric_only)
     : survey_(survey),
       graph_(survey.graph),
       locality_(graph_),
+      storage_(graph_),
       fabric_only_(fabric_only),
       children_(graph_.nodes.size()),
       near_(graph_.nodes.size()) {
   for (const Node& node : graph_.nodes)
-    if (node.parent >= 0) children_[static_cast<std::size_t>(node.parent)].push_back(node.id);
+    if (node.parent >= 0 && !storage_.contains(node.id))
+      children_[static_cast<std::size_t>(node.parent)].push_back(node.id);
   for (const Link& link : graph_.links) {
     if (link.kind != LinkKind::NvLink && link.kind != LinkKind::Xgmi && link.kind != LinkKind::C2c) continue;
     near_[static_cast<std::size_t>(link.a)].push_back(&link);
@@ -96,7 +98,7 @@ Status NcclTree::number_buses() {
   int next = 1;
   for (const Node& node : graph_.nodes) {
     std::string bus_id = node.bus_id;
-    const bool wanted = is_device(node.kind) || node.kind == NodeKind::PciSwitch;
+    const bool wanted = is_device(node.kind) || (node.kind == NodeKind::PciSwitch && !storage_.contains(node.id));
     if (wanted && bus_id.empty() && survey_.source == "model") {
       bus_id = fmt::format("{:04x}:{:02x}:00.0", next >> 8, next & 0xff);
       ++next;
@@ -115,7 +117,8 @@ Status NcclTree::number_buses() {
 void NcclTree::find_homes() {
   for (int numa : graph_.ids(NodeKind::Numa)) homes_[numa];
   for (const Node& node : graph_.nodes)
-    if (is_pci(node.kind) && node.parent >= 0 && !is_pci(locality_.node(node.parent).kind))
+    if (is_pci(node.kind) && !storage_.contains(node.id) && node.parent >= 0 &&
+        !is_pci(locality_.node(node.parent).kind))
       homes_[home_of(node.id)].push_back(node.id);
 }
 

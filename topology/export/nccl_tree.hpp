@@ -8,6 +8,7 @@
 
 #include "topology/export/nccl_document.hpp"
 #include "topology/locality.hpp"
+#include "topology/storage.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topology {
@@ -39,6 +40,7 @@ class NcclTree {
   const Survey& survey_;
   const Graph& graph_;
   Locality locality_;
+  StorageParts storage_;  // NCCL knows nothing of it
   bool fabric_only_;
   std::vector<std::vector<int>> children_;      // by node
   std::vector<std::vector<const Link*>> near_;  // by node: NVLink, XGMI, C2C

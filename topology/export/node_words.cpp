@@ -63,7 +63,8 @@ std::string describe_node(const Node& node, const Locality& locality) {
   if (node.kind == NodeKind::Nic) add(nic_words(node));
   const std::string pci = pci_words(node.pci);
   const std::optional<double> gbs = locality.pci_link_gbs(node.id);
-  const bool with_link = node.kind == NodeKind::Gpu || node.kind == NodeKind::Nic || node.kind == NodeKind::PciSwitch;
+  const bool with_link = node.kind == NodeKind::Gpu || node.kind == NodeKind::Nic || node.kind == NodeKind::Storage ||
+                         node.kind == NodeKind::PciSwitch;
   add(pci.empty() && gbs && with_link ? fmt::format("PCIe {:.4g} GB/s", *gbs) : pci);
   return line;
 }

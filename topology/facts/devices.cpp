@@ -81,7 +81,8 @@ class Devices {
     const int base_class = pci_class >> 8;
     if (base_class != 0x02 && base_class != 0x03 && base_class != 0x06 && base_class != 0x0c && base_class != 0x12)
       return false;
-    return pci_role(pci_class, id_of(tree_, folder).value_or("")) != PciRole::Other;
+    const PciRole role = pci_role(pci_class, id_of(tree_, folder).value_or(""));
+    return role != PciRole::Other && role != PciRole::Storage;
   }
 
   DeviceFacts read_device(const std::string& bus_id) {
@@ -113,6 +114,7 @@ class Devices {
         return "nic";
       case PciRole::NvSwitch:
         return "nvswitch";
+      case PciRole::Storage:
       case PciRole::Other:
         break;
     }

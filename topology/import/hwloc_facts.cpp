@@ -105,7 +105,7 @@ void read_devices(MachineProbe& machine, HostFacts& host) {
   std::map<int, std::size_t> facts_of;  // by object
   for (int object : machine.tree.all(ObjectKind::PciDevice)) {
     const int id = machine.node_of_object(object);
-    if (id < 0) continue;
+    if (id < 0 || machine.node(id).kind == NodeKind::Storage) continue;
     facts_of[object] = host.devices.size();
     DeviceFacts& device = host.devices.emplace_back();
     const Node& node = machine.node(id);

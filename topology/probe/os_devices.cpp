@@ -1,5 +1,6 @@
-// Phase os_devices: the operating system's names for GPUs and NICs (nvml0, mlx5_0, eth0), the model a driver tells, and
-// whether a fabric can drive a NIC. A NIC is called by its verbs device, else by its network interface.
+// Phase os_devices: the operating system's names for GPUs, NICs and storage (nvml0, mlx5_0, eth0, nvme0n1), the model a
+// driver tells, and whether a fabric can drive a NIC. A NIC is called by its verbs device, else by its network
+// interface, a drive by its block device, and an adapter with many drives by a number.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -33,10 +34,11 @@ void note(Node& node, const Object& device) {
   if (const std::string* model = device.info("GPUModel")) node.model = *model;
 }
 
-// Of a NIC its interfaces, of a GPU what draws or computes; block devices and the like are other functions' business.
+// Of a NIC its interfaces, of a GPU what draws or computes, of storage its block devices.
 bool is_wanted(const Node& node, const Object& device) {
   if (device.name.empty() || node.names.size() == kMaxNames) return false;
   if (node.kind == NodeKind::Nic) return (device.os_device & (kNetwork | kOpenFabrics)) != 0;
+  if (node.kind == NodeKind::Storage) return (device.os_device & kStorage) != 0;
   return (device.os_device & (kGpu | kCoProcessor)) != 0;
 }
 
@@ -49,10 +51,15 @@ void probe_os_devices(MachineProbe& probe) {
     while (above >= 0 && probe.tree.at(above).kind == ObjectKind::OsDevice) above = probe.tree.at(above).parent;
     if (above < 0 || probe.node_of_object(above) < 0) continue;
     Node& node = probe.node(probe.node_of_object(above));
-    if ((node.kind == NodeKind::Gpu || node.kind == NodeKind::Nic) && is_wanted(node, device)) note(node, device);
+    const bool named = node.kind == NodeKind::Gpu || node.kind == NodeKind::Nic || node.kind == NodeKind::Storage;
+    if (named && is_wanted(node, device)) note(node, device);
   }
   int unnamed = 0;
+  int storage = 0;
   for (Node& node : probe.graph.nodes) {
+    if (node.kind == NodeKind::Storage)
+      node.name =
+          probe.unique_name(node.names.size() == 1 ? node.names.front() : "storage" + std::to_string(storage++));
     if (node.kind != NodeKind::Nic) continue;
     node.fabric = node.fabric || is_fabric_device(node.device);
     node.network_gbs = nominal_network_gbs(node.device);

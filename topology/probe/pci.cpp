@@ -1,4 +1,5 @@
-// Phase pci: host bridges, root ports, switches, and the GPUs and NICs below them. Other devices are left out.
+// Phase pci: host bridges, root ports, switches, and the GPUs and NICs below them, then storage and the bridges that
+// only storage needs. Other devices are left out.
 //
 //   host bridge -> root port -> upstream port (the PciSwitch) -> downstream port -> device
 //
@@ -24,6 +25,13 @@ class PciPhase {
  public:
   explicit PciPhase(MachineProbe& probe) : probe_(probe), tree_(probe.tree) {}
 
+  void run() {
+    visit(0);
+    storage_ = true;
+    visit(0);
+  }
+
+ private:
   // All I/O children of an object that is not I/O itself, then those of its children.
   void visit(int object) {
     for (int child : tree_.at(object).children)
@@ -32,15 +40,16 @@ class PciPhase {
       if (!is_io(tree_.at(child).kind)) visit(child);
   }
 
- private:
   void visit_root(int place, int id) {
     place_ = place;
     const Object& object = tree_.at(id);
     if (object.kind == ObjectKind::PciDevice) return visit_device(id, implied_host_bridge(object.pci), kMaxPciDepth);
     if (object.kind != ObjectKind::Bridge) return;
     if (!object.host_bridge) return visit_bridge(id, implied_host_bridge(object.pci), kMaxPciDepth);
-    if (holds_device(id, kMaxPciDepth))
-      visit_children(id, host_bridge(object.below_domain, object.below_bus), kMaxPciDepth);
+    if (!holds_device(id, kMaxPciDepth)) return;
+    const auto [found, fresh] = host_bridges_.try_emplace(id, -1);
+    if (fresh) found->second = host_bridge(object.below_domain, object.below_bus);
+    visit_children(id, found->second, kMaxPciDepth);
   }
 
   int host_bridge(unsigned domain, unsigned bus) {
@@ -62,7 +71,7 @@ class PciPhase {
     }
   }
 
-  // Whether a GPU or NIC is somewhere below: bridges without one are left out.
+  // Whether a device that is wanted is somewhere below: bridges without one are left out.
   bool holds_device(int object, int depth) const {
     const std::vector<int>& children = tree_.at(object).children;
     return depth > 0 && std::any_of(children.begin(), children.end(), [&](int child) {
@@ -71,13 +80,14 @@ class PciPhase {
            });
   }
 
-  static bool wanted(const PciFunction& pci) {
+  bool wanted(const PciFunction& pci) const {
     const PciRole role = pci_role(pci.pci_class, pci.id());
-    return role == PciRole::Gpu || role == PciRole::Nic;
+    return storage_ ? role == PciRole::Storage : role == PciRole::Gpu || role == PciRole::Nic;
   }
 
   void visit_bridge(int object, int parent, int depth) {
     if (!holds_device(object, depth)) return;
+    if (const int known = probe_.node_of_object(object); known >= 0) return visit_children(object, known, depth);
     const NodeKind above = probe_.node(parent).kind;
     const bool above_is_port = above == NodeKind::PciBridge && !probe_.node(parent).bus_id.empty();
     const NodeKind kind = above_is_port ? NodeKind::PciSwitch : NodeKind::PciBridge;
@@ -91,13 +101,18 @@ class PciPhase {
     const PciFunction& pci = tree_.at(object).pci;
     if (wanted(pci)) {
       Node node = pci_node(pci, parent);
-      node.kind = pci_role(pci.pci_class, node.device) == PciRole::Gpu ? NodeKind::Gpu : NodeKind::Nic;
+      node.kind = kind_of(pci_role(pci.pci_class, node.device));
       node.name = node.kind == NodeKind::Gpu ? probe_.unique_name(fmt::format("gpu{}", gpus_++)) : node.bus_id;
       if (const std::string* name = tree_.at(object).info("PCIDevice")) node.model = *name;
       if (const std::optional<IndexSet>& cpus = tree_.at(place_).cpus) node.cpus = cpus->list();
       add(std::move(node), object);
     }
     visit_children(object, parent, depth);
+  }
+
+  static NodeKind kind_of(PciRole role) {
+    if (role == PciRole::Gpu) return NodeKind::Gpu;
+    return role == PciRole::Nic ? NodeKind::Nic : NodeKind::Storage;
   }
 
   Node pci_node(const PciFunction& pci, int parent) {
@@ -117,13 +132,15 @@ class PciPhase {
 
   MachineProbe& probe_;
   const ObjectTree& tree_;
+  bool storage_ = false;  // what is wanted now: storage, or GPUs and NICs
   int place_ = 0;
+  std::map<int, int> host_bridges_;                             // by object
   std::map<std::tuple<int, unsigned, unsigned>, int> implied_;  // place, domain, bus
   int gpus_ = 0;
 };
 
 }  // namespace
 
-void probe_pci(MachineProbe& probe) { PciPhase(probe).visit(0); }
+void probe_pci(MachineProbe& probe) { PciPhase(probe).run(); }
 
 }  // namespace weft::topology

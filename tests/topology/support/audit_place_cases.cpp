@@ -61,6 +61,51 @@ Machine apart() {
   return machine;
 }
 
+// Storage below a switch, with a link of that rate.
+void add_storage(Machine& machine, std::string_view above, int count, int lanes, double gbs) {
+  Graph& graph = machine.survey().graph;
+  for (int i = 0; i < count; ++i) {
+    Node storage;
+    storage.kind = NodeKind::Storage;
+    storage.name = "nvme" + std::to_string(i) + "n1";
+    storage.parent = machine.node(above).id;
+    storage.pci.width = lanes;
+    const int parent = storage.parent;
+    graph.connect(parent, graph.add(std::move(storage)), LinkKind::Pci, gbs, 0.1, "sysfs");
+  }
+}
+
+// A GPU below a switch whose NIC is not: 25 of the 31.5 GB/s of the uplink are asked for.
+Machine uplink() {
+  Machine machine("packages:1 gpu:1 nic:1 hdr pcie:4");
+  machine.move("nic0", "pci0");
+  return machine;
+}
+
+void add_storage_loads(std::vector<Case>& cases) {
+  Machine drives = uplink();
+  add_storage(drives, "switch0", 4, 4, 7.877);
+  cases.push_back(
+      fires("topo.shared_uplink", "four drives below the switch of a GPU", drives,
+            "gpu0 to nic0 may ask for 25, and 4 storage devices (nvme0n1, nvme1n1, nvme2n1, nvme3n1) for 31.51",
+            Severity::Info));
+  Machine adapter = uplink();
+  add_storage(adapter, "switch0", 1, 8, 15.75);
+  cases.push_back(fires("topo.shared_uplink", "an adapter for drives", adapter, "1 storage device", Severity::Info));
+  Machine boot = uplink();
+  add_storage(boot, "switch0", 1, 4, 15.75);
+  cases.push_back(silent("topo.shared_uplink", "the drive that the machine boots from", boot));
+  Machine slow = uplink();
+  add_storage(slow, "switch0", 2, 2, 1.969);
+  cases.push_back(silent("topo.shared_uplink", "drives that fit beside the GPU", slow));
+  Machine inside("packages:1 gpu:1 nic:1 hdr pcie:4");
+  add_storage(inside, "switch0", 8, 4, 7.877);
+  cases.push_back(silent("topo.shared_uplink", "the GPU reaches its NIC inside the switch, beside drives", inside));
+  Machine elsewhere = uplink();
+  add_storage(elsewhere, "pci0", 8, 4, 7.877);
+  cases.push_back(silent("topo.shared_uplink", "drives on ports of their own", elsewhere));
+}
+
 void add_loads(std::vector<Case>& cases) {
   Machine machine = apart();
   cases.push_back(fires("topo.shared_uplink", "two 400 Gbit/s NICs behind one uplink", machine, "is asked for 100"));
@@ -104,6 +149,7 @@ void add_place_cases(std::vector<Case>& cases) {
   add_sockets(cases);
   add_unknown(cases);
   add_loads(cases);
+  add_storage_loads(cases);
   add_order(cases);
 }
 
