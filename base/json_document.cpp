@@ -103,8 +103,9 @@ class Builder {
       if (!count()) return false;
       const JsonList* const list = list_here();
       const bool is_list = list != nullptr && type == Json::value_t::array;
-      passing_over_ = !is_kept() || (list != nullptr && !is_list);
-      Json* const placed = place(passing_over_ ? Json() : Json(type));
+      const bool kept = is_kept() && (list == nullptr || is_list);
+      passing_over_ = !kept || (is_list && !list->read_one);
+      Json* const placed = place(kept ? Json(type) : Json());
       if (passing_over_)
         passed_over_depth_ = depth_;
       else

@@ -150,7 +150,7 @@ class JsonObject {
 struct JsonList {
   std::string_view path;  // "nodes" of the document, or "graph.nodes" of its member "graph"
   std::size_t most = 0;   // elements
-  std::function<Status(const JsonValue&)> read_one;
+  std::function<Status(const JsonValue&)> read_one;  // none: the list is passed over
 };
 
 // What is made of a text, for long ones that nobody vouches for: they take the memory of what is kept alone.

@@ -110,8 +110,8 @@ GraphReader::GraphReader(Graph& graph, Reading reading)
     : graph_(graph),
       reading_(reading),
       nodes_(graph.nodes, reading),
-      links_(graph.links, reading),
-      stated_(graph.stated, reading) {}
+      links_(graph.links, Reading::Keep),
+      stated_(graph.stated, Reading::Keep) {}
 
 Status GraphReader::read_node(const JsonValue& value) {
   Node& node = nodes_.next();
@@ -131,6 +131,7 @@ void GraphReader::add_lists(base::JsonPlan& plan, bool of_document) {
                             lists_of_document_ = lists_of_document_ || of_document;
                             return read(value);
                           }});
+    if (reading_ == Reading::Complete && !path.ends_with("nodes")) plan.lists.back().read_one = nullptr;
   };
   add(of_document ? "nodes" : "graph.nodes", kMaxNodes, [this](const JsonValue& value) { return read_node(value); });
   add(of_document ? "links" : "graph.links", kMaxLinks,
@@ -159,8 +160,7 @@ Status GraphReader::finish(const JsonValue& document) {
   if (graph && lists_of_document_) return document.wrong("has nodes, links or stated classes beside its graph");
   WEFT_TRY(read_rest(graph ? *graph : document, graph_));
   if (reading_ == Reading::Check) {
-    graph_.nodes.reserve(nodes_.count());  // for who reads it again, to keep it
-    graph_.links.reserve(links_.count());
+    graph_.nodes.reserve(nodes_.count());  // for who completes it
     return check_counts();
   }
   if (const Status status = graph_.check(); !status.ok()) return Status(Code::Corrupt, std::string(status.message()));

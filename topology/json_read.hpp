@@ -12,8 +12,9 @@
 namespace weft::topology {
 
 enum class Reading {
-  Check,  // all is read and forgotten: what is wrong is found before memory is spent
   Keep,
+  Check,     // all is read, and what takes many times the memory of its text is forgotten: first it must be right
+  Complete,  // after Check: what that has forgotten is kept, and the rest passed over
 };
 
 // Keeps, or only checks, the elements of a list.
@@ -25,7 +26,7 @@ class Gathered {
   // Where the next element is read to; valid until the next call.
   T& next() {
     ++count_;
-    if (reading_ == Reading::Keep) return kept_.emplace_back();
+    if (reading_ != Reading::Check) return kept_.emplace_back();
     checked_ = T();
     return checked_;
   }

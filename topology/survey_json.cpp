@@ -133,7 +133,7 @@ Status read_long(std::string_view text, Survey& survey) {
   GraphReader checked_graph(survey.graph, Reading::Check);
   RestReader checked_rest(survey, Reading::Check);
   WEFT_TRY(read_all(text, checked_graph, checked_rest));
-  GraphReader graph(survey.graph, Reading::Keep);
+  GraphReader graph(survey.graph, Reading::Complete);
   base::JsonPlan plan = bounded_plan();
   graph.add_to(plan);
   WEFT_TRY_ASSIGN(const JsonDocument document, JsonDocument::parse(kWhat, text, plan));
