@@ -148,8 +148,8 @@ class JsonObject {
 // A list that is not kept: each element is given to `read_one` as soon as its text was read, up to the first that
 // fails, and then forgotten. In the document the list is empty.
 struct JsonList {
-  std::string_view path;  // "nodes" of the document, or "graph.nodes" of its member "graph"
-  std::size_t most = 0;   // elements
+  std::string_view path;                             // "nodes" of the document, or "graph.nodes" of its member "graph"
+  std::size_t most = 0;                              // elements
   std::function<Status(const JsonValue&)> read_one;  // none: the list is passed over
 };
 

@@ -14,13 +14,10 @@ const DeviceFacts* device_facts(const Survey& survey, const Node& node) {
   return found != nullptr ? found : facts.device(node.bus_id);
 }
 
-bool is_virtual_function(const Survey& survey, const Node& nic) {
-  const DeviceFacts* facts = device_facts(survey, nic);
-  return facts != nullptr && facts->physical_function.has_value();
-}
+bool is_virtual_function(const DeviceFacts* facts) { return facts != nullptr && facts->physical_function.has_value(); }
 
-std::string verbs_name(const Survey& survey, const Node& nic) {
-  if (const DeviceFacts* facts = device_facts(survey, nic); facts != nullptr && facts->verbs) return *facts->verbs;
+std::string verbs_name(const Node& nic, const DeviceFacts* facts) {
+  if (facts != nullptr && facts->verbs) return *facts->verbs;
   constexpr std::array<std::string_view, 9> kVerbs = {"mlx",   "ib_",     "rocep", "roceP", "ibp",
                                                       "rdmap", "bnxt_re", "irdma", "hfi"};
   const auto is_verbs = [&](const std::string& name) {

@@ -9,8 +9,10 @@ namespace weft::topology {
 
 // What is known of a node of the graph; null if nothing is.
 const DeviceFacts* device_facts(const Survey& survey, const Node& node);
-bool is_virtual_function(const Survey& survey, const Node& nic);
+
+// Of a NIC and what is known of it (null: nothing).
+bool is_virtual_function(const DeviceFacts* facts);
 // The name that verbs and NCCL_IB_HCA know; the node's own where it is not known.
-std::string verbs_name(const Survey& survey, const Node& nic);
+std::string verbs_name(const Node& nic, const DeviceFacts* facts);
 
 }  // namespace weft::topology

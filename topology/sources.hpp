@@ -19,7 +19,6 @@ inline constexpr char kMemory[] = "memory";  // between NUMA nodes, by all cores
 inline constexpr char kGpuCopy[] = "gpu";    // between GPUs
 inline constexpr char kToGpu[] = "to_gpu";   // from a NUMA node
 inline constexpr char kFromGpu[] = "from_gpu";
-inline constexpr char kTcp[] = "tcp";    // between hosts
-inline constexpr char kRdma[] = "rdma";  // between NICs of two hosts
+inline constexpr char kTcp[] = "tcp";  // between hosts
 
 }  // namespace weft::topology

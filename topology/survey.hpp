@@ -37,7 +37,7 @@ struct Remark {
 struct Measurement {
   int from = 0;  // node ids
   int to = 0;
-  std::string what;      // "copy", "tcp", "rdma", "gpu"
+  std::string what;      // as topology/sources.hpp names it
   bool at_once = false;  // while all other pairs of its kind ran, too
   double bandwidth_gbs = 0;
   std::optional<double> latency_us;

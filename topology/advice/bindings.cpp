@@ -166,7 +166,7 @@ std::vector<int> usable_nics(const Survey& survey, const Locality& locality, int
   for (int id : all) {
     const Node& nic = locality.node(id);
     if (fabric && !nic.fabric) continue;
-    if (is_virtual_function(survey, nic)) {
+    if (is_virtual_function(device_facts(survey, nic))) {
       leave(id, "it is a virtual function");
     } else if (nic.active == false) {
       leave(id, "its port is down");

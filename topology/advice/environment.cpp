@@ -54,7 +54,7 @@ class Advisor {
         leaves_(links.leaves[static_cast<std::size_t>(host)]) {
     for (int nic : usable_nics(survey, locality, host, &left_out_))
       if (locality.node(nic).fabric) nics_.push_back(nic);
-    for (int nic : nics_) verbs_.push_back(verbs_name(survey_, node(nic)));
+    for (int nic : nics_) verbs_.push_back(verbs_name(node(nic), device_facts(survey_, node(nic))));
   }
 
   std::vector<Setting> advise() {
@@ -86,8 +86,8 @@ class Advisor {
 
   // "mlx5_0:1" for each port that is up; where ports are not told, the first, as verbs counts from 1.
   void add_ports(int nic, std::vector<std::string>& ports) const {
-    const std::string name = verbs_name(survey_, node(nic));
     const DeviceFacts* facts = device_facts(survey_, node(nic));
+    const std::string name = verbs_name(node(nic), facts);
     if (facts == nullptr || facts->ports.empty()) return ports.push_back(name + ":1");
     for (const PortFacts& port : facts->ports)
       if (port.state.value_or("ACTIVE") == "ACTIVE") ports.push_back(fmt::format("{}:{}", name, port.number));
@@ -151,7 +151,7 @@ class Advisor {
       if (facts == nullptr || facts->ports.empty()) continue;
       ++ports;
       if (const std::optional<int> index = gid_of(facts->ports.front()))
-        by_index[*index].push_back(verbs_name(survey_, node(nic)));
+        by_index[*index].push_back(verbs_name(node(nic), facts));
     }
     // One variable serves all ports: where they differ, it would be wrong for some.
     if (by_index.size() != 1 || by_index.begin()->second.size() != ports || ports != nics_.size()) return;

@@ -38,8 +38,8 @@ struct Finding {
 // What rules look at.
 struct Input {
   const Survey& survey;
-  const Graph& graph;  // the survey's
-  Locality& locality;  // of that graph
+  const Graph& graph;                 // the survey's
+  Locality& locality;                 // of that graph
   std::vector<HostAnswers>& answers;  // by host
   const Site& site;
   const Survey* reference = nullptr;  // a machine to compare with

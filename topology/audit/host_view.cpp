@@ -65,8 +65,7 @@ const DeviceFacts* device_facts(const Input& input, int node) {
 }
 
 bool is_virtual_function(const Input& input, int nic) {
-  const DeviceFacts* facts = device_facts(input, nic);
-  return facts != nullptr && facts->physical_function.has_value();
+  return topology::is_virtual_function(device_facts(input, nic));
 }
 
 const std::vector<int>& usable_nics(const Input& input, int host) {
@@ -81,7 +80,7 @@ const std::vector<int>& usable_nics(const Input& input, int host) {
 }
 
 std::string verbs_name(const Input& input, int nic) {
-  return topology::verbs_name(input.survey, input.locality.node(nic));
+  return topology::verbs_name(input.locality.node(nic), device_facts(input, nic));
 }
 
 bool is_efa(const Node& nic) { return topology::is_efa(nic.device); }

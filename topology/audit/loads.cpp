@@ -10,6 +10,7 @@
 #include "topology/audit/host_answers.hpp"
 #include "topology/audit/host_view.hpp"
 #include "topology/device_kinds.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -66,7 +67,7 @@ const Link* known_uplink(const Input& input, int node) {
   const int uplink = input.locality.uplink(node);
   if (uplink < 0) return nullptr;
   const Link& link = input.graph.links[static_cast<std::size_t>(uplink)];
-  return link.source == "assumed" ? nullptr : &link;
+  return link.source == kAssumed ? nullptr : &link;
 }
 
 int depth_of(const Graph& graph, int node) {
@@ -125,7 +126,7 @@ std::vector<LinkLoad> find_loads(const Input& input, int host) {
     flow.gbs = most_of(input, path, flow);
     for (const Hop& hop : path.hops) {
       const Link& link = input.graph.links[static_cast<std::size_t>(hop.link)];
-      if (link.kind != LinkKind::Pci || link.source == "assumed" || is_own_link(link, flow)) continue;
+      if (link.kind != LinkKind::Pci || link.source == kAssumed || is_own_link(link, flow)) continue;
       const int lower = input.locality.node(link.b).parent == link.a ? link.b : link.a;
       const Node& node = input.locality.node(lower);
       if (is_emulated_bridge(node.device) || is_inside_switch(input, node) || !knows_most(input, node)) continue;

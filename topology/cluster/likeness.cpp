@@ -64,7 +64,10 @@ void add_node(const Graph& graph, const Node& node, Hash& hash) {
 }
 
 void add_facts(const std::map<std::string, std::string>& facts, Hash& hash) {
-  for (const auto& [key, value] : facts) hash.add(key), hash.add(value);
+  for (const auto& [key, value] : facts) {
+    hash.add(key);
+    hash.add(value);
+  }
 }
 
 }  // namespace

@@ -48,16 +48,21 @@ class Planner {
   }
 
   void alone_with_memory() {
+    std::vector<int> farthest;
     for (int gpu : gpus_) {
-      nearest_.push_back(by_distance(gpu).front());
-      add(kToGpu, {{nearest_.back(), gpu}}, false);
-      add(kFromGpu, {{gpu, nearest_.back()}}, false);
+      const std::vector<int> sorted = by_distance(gpu);
+      nearest_.push_back(sorted.front());
+      farthest.push_back(sorted.back());
     }
-    if (numas_.size() < 2) return;
-    for (int gpu : gpus_) {
-      const int farthest = by_distance(gpu).back();
-      add(kToGpu, {{farthest, gpu}}, false);
-      add(kFromGpu, {{gpu, farthest}}, false);
+    both_ways(nearest_);
+    if (numas_.size() > 1) both_ways(farthest);
+  }
+
+  // Between each GPU and its NUMA node of `numas`.
+  void both_ways(const std::vector<int>& numas) {
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      add(kToGpu, {{numas[i], gpus_[i]}}, false);
+      add(kFromGpu, {{gpus_[i], numas[i]}}, false);
     }
   }
 
