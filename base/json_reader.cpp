@@ -57,6 +57,8 @@ Status JsonValue::read(int& target, std::int64_t least, std::int64_t most) const
   return {};
 }
 
+bool JsonValue::is_null() const { return json_->is_null(); }
+
 std::size_t JsonValue::size() const { return json_->size(); }
 
 JsonValue JsonValue::element(std::size_t index) const { return {&(*json_)[index], Place{&place_, {}, index}}; }

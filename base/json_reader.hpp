@@ -66,6 +66,7 @@ class JsonValue {
     return {&json, Place{&place_, {}, index}};
   }
 
+  bool is_null() const;
   Status check_object() const;
   Status check_list(std::size_t most) const;
   // Corrupt: "<what>: <place> <complaint>".

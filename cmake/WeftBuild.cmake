@@ -26,6 +26,7 @@ set(WEFT_INSTALL_RPATH $ORIGIN/${bin_to_lib})
 
 option(WEFT_ASSERTIONS "Check WEFT_ASSERT" OFF)
 set(WEFT_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+set(WEFT_COVERAGE "" CACHE STRING "Count the executed lines of sources whose path matches this pattern; see tools/coverage")
 
 add_library(weft_flags INTERFACE)
 target_compile_options(weft_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -ffp-contract=off)
@@ -48,6 +49,12 @@ function(weft_module name)
   add_library(weft_${name} OBJECT ${sources})
   target_link_libraries(weft_${name} PRIVATE weft_flags weft_library_flags)
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
+  if(WEFT_COVERAGE)
+    set(counted ${sources})
+    list(FILTER counted INCLUDE REGEX "${WEFT_COVERAGE}")
+    set_source_files_properties(${counted} PROPERTIES COMPILE_OPTIONS "--coverage;-O0")
+    target_link_options(weft PRIVATE --coverage)
+  endif()
 endfunction()
 
 # The .cpp files of folder `name`, as program `name`.

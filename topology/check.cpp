@@ -75,7 +75,8 @@ Status check_link(const Graph& graph, int index) {
     return broken(fmt::format("link {} joins {} and {}, which are not two nodes", index, link.a, link.b));
   if (!positive(link.bandwidth_gbs)) return broken(fmt::format("link {} has bandwidth {}", index, link.bandwidth_gbs));
   if (!not_negative(link.latency_us)) return broken(fmt::format("link {} has latency {}", index, link.latency_us));
-  if (link.count < 1) return broken(fmt::format("link {} has count {}", index, link.count));
+  if (link.count < (link.kind == LinkKind::Xgmi ? 0 : 1))
+    return broken(fmt::format("link {} has count {}", index, link.count));
   const int host_a = graph.nodes[static_cast<std::size_t>(link.a)].host;
   const int host_b = graph.nodes[static_cast<std::size_t>(link.b)].host;
   if (link.kind != LinkKind::Network && host_a != host_b)

@@ -30,6 +30,16 @@ std::vector<CpuRange> merged(std::vector<CpuRange> ranges) {
   return result;
 }
 
+std::string list_of(const std::vector<CpuRange>& ranges) {
+  std::string list;
+  for (const CpuRange& range : ranges) {
+    if (!list.empty()) list += ',';
+    list += std::to_string(range.first);
+    if (range.last > range.first) list += '-' + std::to_string(range.last);
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<CpuRange> parse_cpu_list(std::string_view text) {
@@ -60,13 +70,22 @@ std::vector<int> cpus_of(std::string_view list) {
 std::string cpu_list(std::vector<int> cpus) {
   std::vector<CpuRange> ranges;
   for (int cpu : cpus) ranges.push_back({cpu, cpu});
-  std::string list;
-  for (const CpuRange& range : merged(std::move(ranges))) {
-    if (!list.empty()) list += ',';
-    list += std::to_string(range.first);
-    if (range.last > range.first) list += '-' + std::to_string(range.last);
+  return list_of(merged(std::move(ranges)));
+}
+
+std::string common_cpus(std::string_view a, std::string_view b) {
+  const std::vector<CpuRange> left = merged(parse_cpu_list(a));
+  const std::vector<CpuRange> right = merged(parse_cpu_list(b));
+  std::vector<CpuRange> common;
+  for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {
+    const CpuRange both{std::max(left[i].first, right[j].first), std::min(left[i].last, right[j].last)};
+    if (both.first <= both.last) common.push_back(both);
+    if (left[i].last < right[j].last)
+      ++i;
+    else
+      ++j;
   }
-  return list;
+  return list_of(common);
 }
 
 std::size_t count_cpus(std::string_view list) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +40,16 @@ std::optional<std::string> guid_for_nccl(std::string_view guid) {
   if (digits.size() != kDigits) return std::nullopt;
   const std::optional<std::uint64_t> value = number_of(digits);
   return value ? std::optional(fmt::format("0x{:x}", __builtin_bswap64(*value))) : std::nullopt;
+}
+
+std::string bare_digits(std::string_view identifier) {
+  if (identifier.starts_with("0x") || identifier.starts_with("0X")) identifier.remove_prefix(2);
+  std::string digits;
+  for (char c : identifier)
+    if (std::isxdigit(static_cast<unsigned char>(c)) != 0)
+      digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  return digits;
 }
 
 }  // namespace weft::topology

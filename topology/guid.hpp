@@ -13,4 +13,8 @@ std::optional<std::string> guid_of_nccl(std::string_view number);
 // And back; nothing if it is not in sysfs's form.
 std::optional<std::string> guid_for_nccl(std::string_view guid);
 
+// What is the same however it is written: hexadecimal digits alone, lower case, from the first that is not 0. Empty for
+// an identifier of zeros, which names nothing.
+std::string bare_digits(std::string_view identifier);
+
 }  // namespace weft::topology

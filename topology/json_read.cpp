@@ -67,7 +67,11 @@ Status read_link(const JsonValue& value, Link& link) {
       "kind", [&](const JsonValue& name) { return name.read_name(link.kind, parse_link_kind, "a kind of link"); });
   object.required("bandwidth_gbs", link.bandwidth_gbs);
   object.required("latency_us", link.latency_us);
-  object.optional("count", link.count);
+  object.optional_by("count", [&](const JsonValue& count) {
+    if (!count.is_null()) return count.read(link.count, 1);
+    link.count = 0;
+    return Status();
+  });
   object.required("source", link.source);
   return object.finish();
 }

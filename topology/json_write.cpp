@@ -59,7 +59,7 @@ void write_link(JsonWriter& json, const Link& link) {
   json.member("kind", to_string(link.kind));
   json.member("bandwidth_gbs", link.bandwidth_gbs);
   json.member("latency_us", link.latency_us);
-  if (link.count != 1) json.member("count", link.count);
+  if (link.count != 1) json.member("count", link.count == 0 ? std::optional<int>() : link.count);
   json.member("source", link.source);
   json.end_object();
 }

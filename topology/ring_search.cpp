@@ -84,7 +84,7 @@ class Host {
     keys_.insert(found, {key, number});
     const Link& link = graph.links[static_cast<std::size_t>(hop.link)];
     capacity_.push_back(width_kbs(link.bandwidth_gbs));
-    if (link.count > 1) lanes_.insert(width_kbs(link.bandwidth_gbs / link.count));
+    if (link.count > 1) lanes_.insert(width_kbs(link.lane_gbs()));
     return number;
   }
 

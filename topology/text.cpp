@@ -40,6 +40,12 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+std::vector<std::string_view> path_parts(std::string_view path) {
+  std::vector<std::string_view> parts = base::split(path, '/');
+  std::erase_if(parts, [](std::string_view part) { return part.empty() || part == "."; });
+  return parts;
+}
+
 std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; ++at) {
     if (at != 0 && text[at - 1] != '\n') continue;

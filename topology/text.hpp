@@ -16,6 +16,8 @@ std::string_view trim(std::string_view text);
 std::vector<std::string_view> lines_of(std::string_view text);
 // Between white space.
 std::vector<std::string_view> words_of(std::string_view line);
+// Of a path, without what does not lead anywhere: empty ones and ".".
+std::vector<std::string_view> path_parts(std::string_view path);
 // What follows `key` on the first line that begins with it, trimmed: "CapEff:" -> "000001ffffffffff".
 std::optional<std::string_view> value_of(std::string_view text, std::string_view key);
 

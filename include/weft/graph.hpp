@@ -84,8 +84,11 @@ struct Link {
   LinkKind kind = LinkKind::Internal;
   double bandwidth_gbs = 0;  // nominal, each direction
   double latency_us = 0;
-  int count = 1;       // lanes of NVLink/XGMI that bandwidth_gbs already sums up
+  int count = 1;       // lanes of NVLink/XGMI that bandwidth_gbs already sums up; of XGMI 0: not told
   std::string source;  // where the numbers come from: "sysfs", "model", "spec", "assumed"
+
+  // Of one lane; of all where their number was not told.
+  double lane_gbs() const { return bandwidth_gbs / (count > 1 ? count : 1); }
 
   bool operator==(const Link&) const = default;
 };
@@ -156,7 +159,8 @@ struct Graph {
   int add(Node node);
   int connect(int a, int b, LinkKind kind, double bandwidth_gbs, double latency_us, std::string source, int count = 1);
 
-  // Widest, then shortest in latency, then in hops. PathClass::None with no hops if there is none.
+  // Over device links (NVLink, XGMI, C2C) where they lead all the way; else, and among such, the widest, then the
+  // shortest in latency, then in hops. PathClass::None with no hops if there is none.
   Path best_path(int from, int to) const;
   // best_path from `from` to each of `to`; one search.
   std::vector<Path> best_paths(int from, const std::vector<int>& to) const;

@@ -1,8 +1,8 @@
 // Fuzz target: any bytes as an archive, and as the target of a link in one. Either they are refused with one line, or
 // they are a folder in which no link leads out; nothing is left behind.
 //
-// With libFuzzer: clang++ -std=c++20 -fsanitize=fuzzer,address -Iinclude -I. tests/fuzz/archive_fuzz.cpp <libweft
-// sources>. Without it, topology.archive_fuzz_test runs seeds and seeded mutations through it.
+// With libFuzzer: tools/fuzz archive. Without it, topology.archive_fuzz_test runs seeds and seeded mutations through
+// it.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,8 +1,7 @@
 // Fuzz target: any bytes as a fabric file or a listing of ibnetdiscover. Either they are refused with one line, or the
 // hosts are joined to a sound graph.
 //
-// With libFuzzer: clang++ -std=c++20 -fsanitize=fuzzer,address -Iinclude -I. tests/fuzz/fabric_fuzz.cpp <libweft
-// sources>. Without it, topology.fabric_fuzz_test runs seeds and seeded mutations through it.
+// With libFuzzer: tools/fuzz fabric. Without it, topology.fabric_fuzz_test runs seeds and seeded mutations through it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

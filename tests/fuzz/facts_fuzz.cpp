@@ -1,8 +1,7 @@
 // Fuzz target: any bytes as what a machine's files hold, and as what weft-vendor answers. The first byte chooses which.
 // Readers take what they understand and leave the rest; answers are refused as Corrupt, or merged into a sound graph.
 //
-// With libFuzzer: clang++ -std=c++20 -fsanitize=fuzzer,address -Iinclude -I. tests/fuzz/facts_fuzz.cpp <libweft
-// sources>. Without it, topology.facts_fuzz_test runs seeds and seeded mutations through it.
+// With libFuzzer: tools/fuzz facts. Without it, topology.facts_fuzz_test runs seeds and seeded mutations through it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // Fuzz target: any bytes as topology JSON. Either they are refused as Corrupt, or they are a sound graph that reads
 // back equal and on which all graph functions keep their promises.
 //
-// With libFuzzer: clang++ -std=c++20 -fsanitize=fuzzer,address -Iinclude -I. tests/fuzz/graph_json_fuzz.cpp <libweft
-// sources>. Without it, topology.graph_json_fuzz_test runs seeds and seeded mutations through it.
+// With libFuzzer: tools/fuzz graph_json. Without it, topology.graph_json_fuzz_test runs seeds and seeded mutations
+// through it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

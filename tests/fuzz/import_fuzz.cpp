@@ -1,8 +1,7 @@
 // Fuzz target: any bytes as the text of another program. Either they are refused with one line, or they are a sound
 // graph that reads back equal from JSON and has a path between all its devices.
 //
-// With libFuzzer: clang++ -std=c++20 -fsanitize=fuzzer,address -Iinclude -I. tests/fuzz/import_fuzz.cpp <libweft
-// sources>. Without it, topology.import_fuzz_test runs seeds and seeded mutations through it.
+// With libFuzzer: tools/fuzz import. Without it, topology.import_fuzz_test runs seeds and seeded mutations through it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

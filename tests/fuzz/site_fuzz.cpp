@@ -1,8 +1,7 @@
 // Fuzz target: any bytes as a site file. Either they are refused with one line that starts with the file's name, or
 // they are a site with which the audit runs.
 //
-// With libFuzzer: clang++ -std=c++20 -fsanitize=fuzzer,address -Iinclude -I. tests/fuzz/site_fuzz.cpp <libweft
-// sources>. Without it, topology.site_fuzz_test runs seeds and seeded mutations through it.
+// With libFuzzer: tools/fuzz site. Without it, topology.site_fuzz_test runs seeds and seeded mutations through it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

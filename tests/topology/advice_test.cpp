@@ -8,6 +8,7 @@
 #include "topology/advice/binding_text.hpp"
 #include "topology/advice/environment.hpp"
 #include "topology/advice/share_cores.hpp"
+#include "topology/interfaces.hpp"
 
 namespace weft::topology::advice {
 namespace {
@@ -239,6 +240,28 @@ TEST(Environment, the_interface_that_leads_out_is_named_if_local_ones_would_be_t
   veth.state = "up";
   veth.addresses = {"192.168.1.1"};
   EXPECT_EQ(value_in(settings_of(survey), "NCCL_SOCKET_IFNAME"), "=eno1");
+}
+
+TEST(Environment, advice_and_audit_judge_interfaces_alike) {
+  HostFacts facts;
+  const auto add = [&](const char* name, const char* kind, const char* address, std::optional<double> speed_gbs) {
+    InterfaceFacts& one = facts.interfaces.emplace_back();
+    one.name = name;
+    one.kind = kind;
+    one.state = "up";
+    one.addresses = {address};
+    one.speed_gbs = speed_gbs;
+    return &one;
+  };
+  add("eno1", "physical", "10.0.0.4", 0.125)->default_route = true;
+  add("eno2", "physical", "10.0.0.5", 3.125)->default_route = true;
+  add("usb0", "physical", "169.254.0.1", {});
+  add("docker0", "bridge", "172.17.0.1", {});
+  add("br-1", "bridge", "172.18.0.1", {});
+  add("tun0", "tun", "10.8.0.1", {});
+  EXPECT_EQ(leading_out(facts)->name, "eno2");
+  EXPECT_EQ(better_interface(facts), "eno2");
+  EXPECT_THAT(misleading_interfaces(facts), testing::ElementsAre("usb0", "br-1"));
 }
 
 TEST(Environment, names_of_a_dump_stay_on_their_line_and_in_their_quotes) {

@@ -63,11 +63,14 @@ TEST_F(AmdXgmi, the_instruction_set_tells_the_rate) {
   EXPECT_EQ(found[0].source, "sysfs");
 }
 
-TEST_F(AmdXgmi, a_driver_that_does_not_count_links_has_one_each) {
+TEST_F(AmdXgmi, a_driver_that_does_not_count_links_leaves_their_number_unknown) {
   for (const char* bus_id : {"0000:c1:00.0", "0000:c2:00.0", "0000:c3:00.0"})
     tree_.write(folder(bus_id) + "xgmi_num_links", "00 00 00 \n");
   ASSERT_EQ(links().size(), 2u);
-  EXPECT_EQ(links()[0].count, 1);
+  EXPECT_EQ(links()[0].count, 0);
+  EXPECT_EQ(links()[0].source, "assumed");
+  tree_.write(folder("0000:c2:00.0") + "xgmi_num_links", "03 00 01 \n");  // one end knows
+  EXPECT_EQ(links()[0].count, 3);
 }
 
 TEST_F(AmdXgmi, texts_that_make_no_sense_give_no_links) {

@@ -247,5 +247,26 @@ TEST(Diff, machines_need_not_stand_in_the_order_of_hosts) {
   EXPECT_EQ(diff.changes[0].before, "112");
 }
 
+TEST(Diff, a_number_of_links_that_one_side_does_not_tell_is_no_difference) {
+  const auto with_links = [](int count) {
+    Survey survey = survey_of_model("gpu:2");
+    const std::vector<int> gpus = survey.graph.ids(NodeKind::Gpu);
+    if (count >= 0) survey.graph.connect(gpus[0], gpus[1], LinkKind::Xgmi, 50, 1, "sysfs", count);
+    survey.source = "model";
+    return survey;
+  };
+  const auto changes = [&](int before, int after) {
+    std::vector<std::string> told;
+    for (const Change& change : diff_surveys(with_links(before), with_links(after)).changes)
+      if (change.what == "xgmi links") told.push_back(change.before + " -> " + change.after);
+    return told;
+  };
+  EXPECT_THAT(changes(0, 4), IsEmpty());
+  EXPECT_THAT(changes(4, 0), IsEmpty());
+  EXPECT_THAT(changes(4, 2), ElementsAre("4 -> 2"));
+  EXPECT_THAT(changes(0, -1), ElementsAre("unknown -> "));
+  EXPECT_THAT(changes(-1, 0), ElementsAre(" -> unknown"));
+}
+
 }  // namespace
 }  // namespace weft::topology

@@ -20,5 +20,11 @@ TEST(Guid, what_is_no_guid_is_none) {
     EXPECT_EQ(guid_for_nccl(text), std::nullopt) << text;
 }
 
+TEST(Guid, bare_digits_are_equal_however_an_identifier_is_written) {
+  for (const char* text : {"0x000C42A103000056", "000c:42a1:0300:0056", "c42a103000056", "00-0c-42-a1-03-00-00-56"})
+    EXPECT_EQ(bare_digits(text), "c42a103000056") << text;
+  for (const char* text : {"", "0x0", "0000:0000:0000:0000"}) EXPECT_EQ(bare_digits(text), "") << text;
+}
+
 }  // namespace
 }  // namespace weft::topology

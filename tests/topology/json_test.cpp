@@ -60,6 +60,20 @@ TEST(Json, every_field_reads_back_equal) {
   EXPECT_EQ(*back, graph);
 }
 
+TEST(Json, a_number_of_xgmi_links_that_is_not_told_is_null) {
+  Graph graph = *model("gpu:2");
+  const std::vector<int> gpus = graph.ids(NodeKind::Gpu);
+  graph.connect(gpus[0], gpus[1], LinkKind::Xgmi, 50, 1, "assumed", 0);
+  const std::string text = to_json(graph);
+  EXPECT_THAT(text, HasSubstr("\"count\": null"));
+  const Result<Graph> back = from_json(text);
+  ASSERT_TRUE(back) << back.status().to_string();
+  EXPECT_EQ(*back, graph);
+  EXPECT_EQ(graph.links.back().lane_gbs(), 50);
+  graph.links.back().kind = LinkKind::NvLink;
+  EXPECT_FALSE(graph.check().ok());
+}
+
 TEST(Json, text_that_is_not_utf8_does_not_stop_the_writer) {
   Graph graph = *model("cores:1");
   graph.name = "caf\xe9";

@@ -114,7 +114,8 @@ std::vector<std::string> device_links(const Graph& graph) {
     if (link.kind != LinkKind::NvLink && link.kind != LinkKind::Xgmi) continue;
     const std::string a = end(link.a);
     const std::string b = end(link.b);
-    links.push_back(fmt::format("{} {} {} x{}", std::min(a, b), std::max(a, b), to_string(link.kind), link.count));
+    links.push_back(fmt::format("{} {} {} x{}", std::min(a, b), std::max(a, b), to_string(link.kind),
+                                std::max(link.count, 1)));  // NCCL needs a number
   }
   std::sort(links.begin(), links.end());
   return links;

@@ -78,6 +78,21 @@ TEST(NvidiaSmi, the_printed_text_is_read_whole) {
   EXPECT_TRUE(node(graph, "mlx5_4").fabric);
 }
 
+TEST(NvidiaSmi, a_bridge_of_four_links_has_the_narrow_ones_of_ga102) {
+  const auto gbs = [](const Graph& graph) {
+    for (const Link& link : graph.links)
+      if (link.kind == LinkKind::NvLink) return link.bandwidth_gbs;
+    return 0.0;
+  };
+  const Graph pair = read("\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-23\nGPU1\tNV4\t X \t0-23\n");
+  EXPECT_DOUBLE_EQ(gbs(pair), 56.25);
+  EXPECT_EQ(pair.links.back().source, "assumed");
+  // Two links (Turing), and GPUs that have other NVLinks besides.
+  EXPECT_DOUBLE_EQ(gbs(read("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n")), 50);
+  EXPECT_DOUBLE_EQ(gbs(read("\tGPU0\tGPU1\tGPU2\nGPU0\t X \tNV4\tNV4\nGPU1\tNV4\t X \tNV4\nGPU2\tNV4\tNV4\t X \n")),
+                   100);
+}
+
 TEST(NvidiaSmi, pix_is_nearer_than_pxb) {
   const Result<Graph> graph = load("tests/topology/data/nvidia-smi-3gpu-2nic.txt");
   ASSERT_TRUE(graph);

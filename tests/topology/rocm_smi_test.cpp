@@ -42,6 +42,9 @@ TEST(RocmSmi, xgmi_joins_gpus_and_numa_nodes_part_them) {
   EXPECT_EQ(std::count_if(graph->links.begin(), graph->links.end(),
                           [](const Link& link) { return link.kind == LinkKind::Xgmi; }),
             1);
+  const auto xgmi = std::find_if(graph->links.begin(), graph->links.end(),
+                                 [](const Link& link) { return link.kind == LinkKind::Xgmi; });
+  EXPECT_EQ(xgmi->count, 0);  // how many is not told
   EXPECT_EQ(path_class(*graph, "gpu0", "gpu1"), PathClass::Nvl);
   EXPECT_EQ(path_class(*graph, "gpu0", "gpu2"), PathClass::Sys);
   Locality locality(*graph);

@@ -99,7 +99,7 @@ void write_gpu_links(JsonWriter& json, std::string_view name, const Graph& graph
     json.begin_object();
     json.member("a", gpu.at(link.a));
     json.member("b", gpu.at(link.b));
-    json.member("count", link.count);
+    json.member("count", link.count == 0 ? std::optional<int>() : link.count);
     json.member("gbs", link.bandwidth_gbs);
     json.end_object();
   }

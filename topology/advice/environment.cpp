@@ -8,15 +8,14 @@
 #include <map>
 #include <set>
 
-#include "base/plural.hpp"
 #include "topology/advice/bindings.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/device_facts.hpp"
 #include "topology/device_kinds.hpp"
 #include "topology/facts/gids.hpp"
 #include "topology/facts/gpu_direct.hpp"
+#include "topology/interfaces.hpp"
 #include "topology/network.hpp"
-#include "topology/node_names.hpp"
 
 namespace weft::topology::advice {
 namespace {
@@ -112,21 +111,8 @@ class Advisor {
 
   // The interface that leads out, if others would be tried, too.
   void choose_interface() {
-    const InterfaceFacts* out = nullptr;
-    std::vector<std::string> misleading;
-    for (const InterfaceFacts& one : facts_.interfaces) {
-      if (one.default_route == true && one.state != "down" && (out == nullptr || one.speed_gbs > out->speed_gbs))
-        out = &one;
-      const bool is_virtual = one.kind == "bridge" || one.kind == "veth" || one.kind == "tun" || one.kind == "virtual";
-      const bool link_local = !one.addresses.empty() &&
-                              std::all_of(one.addresses.begin(), one.addresses.end(), [](const std::string& address) {
-                                return address.starts_with("169.254.") || address.starts_with("fe80");
-                              });
-      const bool skipped = one.name.starts_with("docker") || one.kind == "loopback";  // libraries leave these out
-      const bool usable = one.state != "down" && !one.addresses.empty() && !one.master;
-      if (usable && !skipped && one.default_route != true && (is_virtual || (link_local && one.kind != "physical")))
-        misleading.push_back(one.name);
-    }
+    const InterfaceFacts* const out = leading_out(facts_);
+    const std::vector<std::string> misleading = misleading_interfaces(facts_);
     if (out == nullptr || misleading.empty()) return;
     const std::string reason = fmt::format("{} leads out of this host; {} {} local and would be tried, too", out->name,
                                            fmt::join(misleading, ", "), misleading.size() == 1 ? "is" : "are");
@@ -279,74 +265,18 @@ class Advisor {
   std::vector<Setting> settings_;
 };
 
-// On one line, in single quotes where a shell would see more than a word.
-std::string quoted(std::string_view foreign) {
-  const std::string value = as_plain_text(foreign);
-  const bool plain = !value.empty() && value.find_first_not_of(
-                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                           "0123456789_=,.:/+-") == std::string::npos;
-  if (plain) return value;
-  std::string text = "'";
-  for (char c : value) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-std::string lines_of(const std::vector<Setting>& settings) {
-  if (settings.empty()) return "# nothing needs to be set: the defaults fit what is known of this host\n";
-  std::string text;
-  for (const Setting& setting : settings) {
-    text += fmt::format("# {}\n", as_plain_text(setting.reason));
-    if (setting.present == setting.value)
-      text += "# (it is set so already)\n";
-    else if (setting.present)
-      text += fmt::format("# (now it is {})\n", quoted(*setting.present));
-    text += setting.value.empty() ? fmt::format("# export {}=FILE\n", setting.name)
-                                  : fmt::format("export {}={}\n", setting.name, quoted(setting.value));
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<Setting> environment_of(const Survey& survey, Locality& locality, int host) {
   return Advisor(survey, locality, LinksByHost(survey.graph), host).advise();
 }
 
-std::string environment_text(const Survey& survey, Locality& locality) {
+std::vector<std::vector<Setting>> environments_of(const Survey& survey, Locality& locality) {
   const LinksByHost links(survey.graph);
-  std::map<std::string, std::size_t> position;
-  std::vector<std::pair<std::string, std::vector<int>>> distinct;  // lines, and the hosts that need them
-  for (int host = 0; host < locality.hosts(); ++host) {
-    std::string lines = lines_of(Advisor(survey, locality, links, host).advise());
-    const auto [found, fresh] = position.try_emplace(lines, distinct.size());
-    if (fresh) distinct.emplace_back(std::move(lines), std::vector<int>());
-    distinct[found->second].second.push_back(host);
-  }
-  std::string text;
-  for (const auto& [lines, hosts] : distinct) {
-    const int first = hosts.front();
-    text += "# " + as_plain_text(survey.facts(first).hostname.value_or(locality.node(locality.machine(first)).name));
-    if (hosts.size() > 1) text += fmt::format(" and {} like it", base::plural(hosts.size() - 1, "host"));
-    text += "\n" + lines;
-  }
-  return text;
-}
-
-void write_environment(base::JsonWriter& json, const Survey& survey, Locality& locality) {
-  const LinksByHost links(survey.graph);
-  json.begin_list(base::JsonWriter::Layout::Lines);
+  std::vector<std::vector<Setting>> settings;
   for (int host = 0; host < locality.hosts(); ++host)
-    for (const Setting& setting : Advisor(survey, locality, links, host).advise()) {
-      json.begin_object();
-      json.member("host", host);
-      json.member("name", setting.name);
-      json.key("value");
-      setting.value.empty() ? json.value(nullptr) : json.value(setting.value);
-      json.member("reason", setting.reason);
-      json.member("present", setting.present);
-      json.end_object();
-    }
-  json.end_list();
+    settings.push_back(Advisor(survey, locality, links, host).advise());
+  return settings;
 }
 
 }  // namespace weft::topology::advice

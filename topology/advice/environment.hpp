@@ -23,6 +23,8 @@ struct Setting {
 };
 
 std::vector<Setting> environment_of(const Survey& survey, Locality& locality, int host);
+// Of all hosts, looking through the graph once.
+std::vector<std::vector<Setting>> environments_of(const Survey& survey, Locality& locality);
 
 // Lines for a shell, each with its reason above it. Hosts that need the same are told once.
 std::string environment_text(const Survey& survey, Locality& locality);

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/parse.hpp"
-#include "topology/audit/cpu_lists.hpp"
 #include "topology/audit/host_view.hpp"
 #include "topology/cpu_set.hpp"
 

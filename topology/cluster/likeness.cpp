@@ -81,7 +81,7 @@ Likeness likeness_of(const Survey& survey) {
   for (const Link& link : graph.links)
     if (link.kind != LinkKind::Network && !storage.contains(link.a) && !storage.contains(link.b))
       hash.add("{} {} {} {} x {:.4g}", name_of(graph, link.a), name_of(graph, link.b), to_string(link.kind), link.count,
-               link.bandwidth_gbs / link.count);
+               link.lane_gbs());
   for (const StatedClass& stated : graph.stated)
     hash.add("{} {} {}", name_of(graph, stated.a), name_of(graph, stated.b), to_string(stated.path_class));
   const HostFacts& facts = survey.facts(0);

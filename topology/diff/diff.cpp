@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "topology/device_kinds.hpp"
@@ -17,6 +16,7 @@
 #include "topology/diff/flat_facts.hpp"
 #include "topology/diff/match.hpp"
 #include "topology/diff/tables.hpp"
+#include "topology/diff/wiring.hpp"
 #include "topology/export/node_words.hpp"
 
 namespace weft::topology {
@@ -26,22 +26,8 @@ constexpr double kSameRate = 0.02;  // rates are rounded differently
 
 bool differ(double a, double b) { return std::abs(a - b) > kSameRate * std::max(std::abs(a), std::abs(b)); }
 
-// What sources can tell: where one cannot, nothing is lost.
-bool tells_bridges(const Side& side, int host) {
-  return std::any_of(side.graph().nodes.begin(), side.graph().nodes.end(), [&](const Node& node) {
-    return node.host == host && (node.kind == NodeKind::PciBridge || node.kind == NodeKind::PciSwitch);
-  });
-}
+// What a source cannot tell is not lost.
 bool tells_all_numa_nodes(const Side& side) { return !side.survey.nccl_version && side.graph().stated.empty(); }
-bool tells_device_links(const Side& side, int host) {
-  if (side.survey.nccl_version || !side.graph().stated.empty() || side.survey.source == "model") return true;
-  const auto& links = side.graph().links;
-  const bool any = std::any_of(links.begin(), links.end(), [&](const Link& link) {
-    return is_device_link(link.kind) && side.node(link.a).host == host;
-  });
-  return any || std::any_of(side.locality.gpus(host).begin(), side.locality.gpus(host).end(),
-                            [&](int gpu) { return side.facts(gpu) != nullptr && side.facts(gpu)->uuid; });
-}
 
 class Comparison {
  public:
@@ -51,20 +37,18 @@ class Comparison {
         relation_(relation),
         diff_(diff),
         classes_(before, after),
-        same_source_(before.survey.source == after.survey.source) {
-    for (const DeviceMatch& match : diff.matches) after_to_before_[match.after] = match.before;
-    for (const auto& [after_id, before_id] : after_to_before_) before_to_after_[before_id] = after_id;
-  }
+        same_source_(before.survey.source == after.survey.source),
+        devices_(diff.matches) {}
 
   void compare(const HostMatch& host) {
     host_ = host;
     compare_host();
     compare_devices();
-    compare_switches();
-    compare_device_links();
-    classes_.compare(host, before_to_after_, [&](std::string subject, std::string what, std::string a, std::string b) {
-      add(ChangeKind::Changed, std::move(subject), std::move(what), std::move(a), std::move(b));
-    });
+    compare_wiring(before_, after_, host, devices_, diff_);
+    classes_.compare(host, devices_.before_to_after,
+                     [&](std::string subject, std::string what, std::string a, std::string b) {
+                       add(ChangeKind::Changed, std::move(subject), std::move(what), std::move(a), std::move(b));
+                     });
   }
 
  private:
@@ -153,8 +137,8 @@ class Comparison {
     for (const std::vector<int>* ids : {&before_.locality.gpus(host_.before), &before_.locality.nics(host_.before),
                                         storage ? &before_.locality.storage(host_.before) : &none})
       for (int id : *ids) {
-        const auto found = before_to_after_.find(id);
-        if (found == before_to_after_.end())
+        const auto found = devices_.before_to_after.find(id);
+        if (found == devices_.before_to_after.end())
           add(ChangeKind::Lost, name(id), "device", describe_node(before_.node(id), before_.locality), "");
         else
           compare_device(id, found->second);
@@ -162,7 +146,7 @@ class Comparison {
     for (const std::vector<int>* ids : {&after_.locality.gpus(host_.after), &after_.locality.nics(host_.after),
                                         storage ? &after_.locality.storage(host_.after) : &none})
       for (int id : *ids)
-        if (!after_to_before_.contains(id))
+        if (!devices_.after_to_before.contains(id))
           add(ChangeKind::Added, after_.locality.describe(id), "device", "",
               describe_node(after_.node(id), after_.locality));
   }
@@ -206,91 +190,13 @@ class Comparison {
     add(kind, subject, "NUMA node", a, b);
   }
 
-  // Switches by the matched devices below them, as the first survey calls these.
-  std::map<std::set<int>, std::vector<int>> switches(const Side& side, int host, bool is_after) const {
-    std::map<int, std::set<int>> below;
-    for (const std::vector<int>* ids : {&side.locality.gpus(host), &side.locality.nics(host)})
-      for (int id : *ids) {
-        const auto found = after_to_before_.find(id);
-        if (is_after ? found == after_to_before_.end() : !before_to_after_.contains(id)) continue;
-        for (int above = side.node(id).parent; above >= 0; above = side.node(above).parent)
-          if (side.node(above).kind == NodeKind::PciSwitch) below[above].insert(is_after ? found->second : id);
-      }
-    std::map<std::set<int>, std::vector<int>> switches;
-    for (const auto& [id, devices] : below) switches[devices].push_back(id);
-    return switches;
-  }
-
-  void compare_switches() {
-    if (!tells_bridges(before_, host_.before) || !tells_bridges(after_, host_.after)) return;
-    const auto before = switches(before_, host_.before, false);
-    const auto after = switches(after_, host_.after, true);
-    const auto rest = [&](const auto& here, const auto& there, const Side& side, ChangeKind kind) {
-      for (const auto& [devices, ids] : here) {
-        const auto found = there.find(devices);
-        const std::size_t known = found == there.end() ? 0 : found->second.size();
-        for (std::size_t i = known; i < ids.size(); ++i) {
-          std::string words = "above";
-          for (int device : devices)
-            words += fmt::format("{} {}", words == "above" ? "" : ",", before_.node(device).name);
-          add(kind, side.locality.describe(ids[i]), "PCIe switch", kind == ChangeKind::Lost ? words : "",
-              kind == ChangeKind::Added ? words : "");
-        }
-      }
-    };
-    rest(before, after, before_, ChangeKind::Lost);
-    rest(after, before, after_, ChangeKind::Added);
-  }
-
-  // Links by kind and ends; -1 is the NVSwitch, or whatever else is no device.
-  std::map<std::tuple<LinkKind, int, int>, int> device_links(const Side& side, int host, bool is_after) const {
-    std::map<std::tuple<LinkKind, int, int>, int> counts;
-    const auto end = [&](int id) {
-      const NodeKind kind = side.node(id).kind;
-      if (kind != NodeKind::Gpu) return -1;
-      if (!is_after) return before_to_after_.contains(id) ? id : -2;
-      const auto found = after_to_before_.find(id);
-      return found == after_to_before_.end() ? -2 : found->second;
-    };
-    for (const Link& link : side.graph().links) {
-      if (!is_device_link(link.kind) || side.node(link.a).host != host) continue;
-      const int a = end(link.a);
-      const int b = end(link.b);
-      if (a != -2 && b != -2) counts[{link.kind, std::min(a, b), std::max(a, b)}] += link.count;
-    }
-    return counts;
-  }
-
-  void compare_device_links() {
-    if (!tells_device_links(before_, host_.before) || !tells_device_links(after_, host_.after)) return;
-    const auto before = device_links(before_, host_.before, false);
-    const auto after = device_links(after_, host_.after, true);
-    const auto subject = [&](int a, int b) {
-      return fmt::format("{} to {}", before_.node(b).name, a < 0 ? "switch or CPU" : before_.node(a).name);
-    };
-    for (const auto& [link, links] : before) {
-      const auto& [kind, a, b] = link;
-      const auto found = after.find(link);
-      const int now = found == after.end() ? 0 : found->second;
-      if (now != links && b >= 0)
-        add(now == 0 ? ChangeKind::Lost : ChangeKind::Changed, subject(a, b), fmt::format("{} links", to_string(kind)),
-            fmt::format("{}", links), now == 0 ? "" : fmt::format("{}", now));
-    }
-    for (const auto& [link, links] : after) {
-      const auto& [kind, a, b] = link;
-      if (!before.contains(link) && b >= 0)
-        add(ChangeKind::Added, subject(a, b), fmt::format("{} links", to_string(kind)), "", fmt::format("{}", links));
-    }
-  }
-
   const Side& before_;
   const Side& after_;
   const Relation relation_;
   SurveyDiff& diff_;
   ClassComparison classes_;
   const bool same_source_;
-  std::map<int, int> after_to_before_;
-  std::map<int, int> before_to_after_;
+  const MatchedDevices devices_;
   HostMatch host_{0, 0};
   bool same_numa_ = true;
 };

@@ -9,25 +9,17 @@
 #include <set>
 #include <string>
 
+#include "topology/guid.hpp"
+
 namespace weft::topology {
 namespace {
 
 using Key = std::function<std::string(const Side&, int)>;
 
-// Hexadecimal digits only: sysfs and other programs separate them differently.
-std::string digits_of(std::string_view text) {
-  std::string digits;
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  for (char c : text)
-    if (std::isxdigit(static_cast<unsigned char>(c)) != 0)
-      digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return digits.find_first_not_of('0') == std::string::npos ? std::string() : digits;
-}
-
 Key fact_key(std::optional<std::string> DeviceFacts::*fact) {
   return [fact](const Side& side, int id) {
     const DeviceFacts* facts = side.facts(id);
-    return facts != nullptr && facts->*fact ? digits_of(*(facts->*fact)) : std::string();
+    return facts != nullptr && facts->*fact ? bare_digits(*(facts->*fact)) : std::string();
   };
 }
 

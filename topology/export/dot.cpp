@@ -92,10 +92,9 @@ class DotWriter {
   void write(const Link& link) {
     const BandwidthBand& band = bandwidth_bands()[static_cast<std::size_t>(bandwidth_band(link.bandwidth_gbs))];
     const std::string times = link.count > 1 ? fmt::format("{} x ", link.count) : "";
-    out_ += fmt::format(
-        "  n{} -- n{} [label={}, color=\"{}\", penwidth={:g}{}];\n", link.a, link.b,
-        quoted(fmt::format("{} {}{:.4g} GB/s", to_string(link.kind), times, link.bandwidth_gbs / link.count)),
-        band.light, band.width, link.source == "assumed" ? ", style=dashed" : "");
+    out_ += fmt::format("  n{} -- n{} [label={}, color=\"{}\", penwidth={:g}{}];\n", link.a, link.b,
+                        quoted(fmt::format("{} {}{:.4g} GB/s", to_string(link.kind), times, link.lane_gbs())),
+                        band.light, band.width, link.source == "assumed" ? ", style=dashed" : "");
   }
 
   const Graph& graph_;

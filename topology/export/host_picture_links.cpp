@@ -90,8 +90,8 @@ void HostPicture::draw_device_links() {
       const PicturePlace from = node(link->a).kind == NodeKind::Gpu ? a->second : b->second;
       const double x = from.x < middle ? middle - kSwitchWidth / 2 : middle + kSwitchWidth / 2;
       PictureLine line = line_of(locality_, *link, fmt::format("M{:.1f} {:.1f}H{:.1f}", from.x, from.y, x));
-      const std::string rate = fmt::format("{}{:.3g}", link->count > 1 ? fmt::format("{} x ", link->count) : "",
-                                           link->bandwidth_gbs / link->count);
+      const std::string rate =
+          fmt::format("{}{:.3g}", link->count > 1 ? fmt::format("{} x ", link->count) : "", link->lane_gbs());
       line.label = {(from.x + x) / 2 - text_width(rate) * 9 / 2, from.y - 5, 9, false, false, rate};
       picture_.lines.push_back(std::move(line));
     } else if (gpus) {

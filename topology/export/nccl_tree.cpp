@@ -213,10 +213,10 @@ void NcclTree::add_links(const Node& node, NcclElement& gpu) const {
   for (const Link* link : near_[static_cast<std::size_t>(node.id)]) {
     const Node& other = locality_.node(link->a == node.id ? link->b : link->a);
     const std::string& bus_id = bus_ids_[static_cast<std::size_t>(other.id)];
-    const std::string count = fmt::format("{}", link->count);
+    const std::string count = fmt::format("{}", std::max(link->count, 1));  // the loader needs one
     if (link->kind == LinkKind::C2c) {
       constexpr double kMbsInGbs = 1000;
-      const long long mbs = std::llround(link->bandwidth_gbs * kMbsInGbs / link->count);
+      const long long mbs = std::llround(link->lane_gbs() * kMbsInGbs);
       if (other.kind != NodeKind::Gpu)
         gpu.children.push_back({"c2c", {{"bw", fmt::format("{}", mbs)}, {"count", count}}, {}});
     } else if (other.kind == NodeKind::Gpu) {

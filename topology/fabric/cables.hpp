@@ -34,7 +34,7 @@ struct Cables {
 };
 
 // Switches above others that are joined to the same switches by the same number of like cables share their load: they
-// become one (the names are kept). Repeated, so that a core above such spines folds too.
+// become one, named as the first and "... and 3 like it". Repeated, so that a core above such spines folds too.
 void fold_equal_switches(Cables& cables);
 
 // Adds switches and links for all cables; `nics[i]` is the NIC of adapter i, or -1 where it is not known. Cables

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,6 +19,7 @@
 #include "base/parse.hpp"
 #include "topology/fabric/cables.hpp"
 #include "topology/fabric/fabric.hpp"
+#include "topology/guid.hpp"
 #include "topology/import/source_text.hpp"
 #include "topology/limits.hpp"
 #include "topology/node_names.hpp"
@@ -175,14 +175,6 @@ class ListingReader {
   std::map<std::pair<Plug, Plug>, double> plugged_;
 };
 
-std::string bare_guid(std::string_view guid) {
-  std::string bare;
-  for (char c : guid.starts_with("0x") ? guid.substr(2) : guid)
-    if (c != ':' && c != '-') bare += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  bare.erase(0, std::min(bare.find_first_not_of('0'), bare.size()));
-  return bare;
-}
-
 Node plain_node(NodeKind kind, int host, int parent, std::string name) {
   Node node;
   node.kind = kind;
@@ -241,12 +233,12 @@ class KnownNics {
       for (const std::string& name : node.names) by_name_.emplace(std::pair(host, name), node.id);
       by_name_.emplace(std::pair(host, node.name), node.id);
       const DeviceFacts* facts = survey.facts(node.host).device(node.name);
-      if (facts != nullptr && facts->guid) by_guid_.emplace(bare_guid(*facts->guid), node.id);
+      if (facts != nullptr && facts->guid) by_guid_.emplace(bare_digits(*facts->guid), node.id);
     }
   }
 
   int find(const Cables::Adapter& adapter) const {
-    if (const auto found = by_guid_.find(bare_guid(adapter.guid)); found != by_guid_.end()) return found->second;
+    if (const auto found = by_guid_.find(bare_digits(adapter.guid)); found != by_guid_.end()) return found->second;
     const auto found = by_name_.find({adapter.host.substr(0, adapter.host.find('.')), adapter.device});
     return found == by_name_.end() ? -1 : found->second;
   }

@@ -13,6 +13,8 @@
 namespace weft::topology {
 namespace {
 
+constexpr int kUnknownCount = 0;  // these tools do not tell it of XGMI
+constexpr int kBridgeLinks = 4;   // between two GPUs that have no others: GA102, whose links are narrower
 constexpr int kMostNvLinks = 18;  // of one GPU, up to Blackwell (NVIDIA's data sheets)
 
 using Relation = DeviceMatrix::Relation;
@@ -33,7 +35,7 @@ class MatrixMachine {
     for (const auto& [pair, relation] : matrix_.between)
       if (relation.xgmi)
         graph_.connect(id(pair.first), id(pair.second), LinkKind::Xgmi, rates::kXgmiUnknownGbs,
-                       2 * rates::kXgmiLatencyUs, "assumed");
+                       2 * rates::kXgmiLatencyUs, "assumed", kUnknownCount);
     state_classes();
     return std::move(graph_);
   }
@@ -90,8 +92,16 @@ class MatrixMachine {
     for (const auto& [pair, relation] : matrix_.between)
       if (relation.nvlinks > 0)
         graph_.connect(id(pair.first), id(pair.second), LinkKind::NvLink,
-                       rates::nvlink_gbs(std::nullopt) * relation.nvlinks, 2 * rates::kNvLinkLatencyUs, "assumed",
-                       relation.nvlinks);
+                       link_gbs(relation.nvlinks, sum.at(pair.first), sum.at(pair.second)) * relation.nvlinks,
+                       2 * rates::kNvLinkLatencyUs, "assumed", relation.nvlinks);
+  }
+
+  // These tools do not tell what GPU it is. Of GPUs with bridges those of capability 8.6 (RTX 3090, A6000, A40) are
+  // by far the commonest that show NV4.
+  static double link_gbs(int links, int of_first, int of_second) {
+    constexpr int kGa102 = 86;
+    const bool bridge = links == kBridgeLinks && of_first == links && of_second == links;
+    return rates::nvlink_gbs(bridge ? std::optional(kGa102) : std::nullopt);
   }
 
   void connect_switch(const std::map<int, int>& gpus, int count) {

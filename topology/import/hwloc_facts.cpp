@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "topology/facts/port_states.hpp"
 #include "topology/facts/readers.hpp"
 #include "topology/text.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxPorts = 16;
 constexpr std::string_view kPort = "Port";
-// By the number of the verbs port state.
-constexpr std::string_view kPortStates[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
 
 using Text = std::optional<std::string>;
 
@@ -69,8 +68,7 @@ void read_port_info(std::string_view name, const std::string& value, DeviceFacts
   PortFacts& port = found != device.ports.end() ? *found : device.ports.emplace_back();
   port.number = number;
   if (what == "State") {
-    const std::optional<std::size_t> state = parse_whole<std::size_t>(value);
-    if (state && *state < std::size(kPortStates)) port.state = kPortStates[*state];
+    if (const std::optional<int> state = parse_whole<int>(value)) port.state = port_state(*state);
   } else if (what == "LID") {
     const std::optional<unsigned long long> lid = parse_hex(value);
     if (lid && *lid <= 0xffff) port.lid = static_cast<int>(*lid);

@@ -1,35 +1,20 @@
 // The values of NCCL's attributes.
 #include "topology/import/nccl_values.hpp"
-#include "topology/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <vector>
+
+#include "topology/probe/index_set.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology::nccl {
 namespace {
 
-constexpr std::size_t kMaxMaskWords = 1024;  // of 32 CPUs
-constexpr int kBitsInWord = 32;
 constexpr double kMaxGts = 1024;
 constexpr int kMaxLanes = 64;
-
-std::optional<std::vector<std::uint32_t>> mask_words(std::string_view mask) {
-  std::vector<std::uint32_t> words;
-  for (;;) {
-    const std::size_t comma = std::min(mask.find(','), mask.size());
-    const std::optional<std::uint32_t> word = parse_whole<std::uint32_t>(trim(mask.substr(0, comma)), 16);
-    if (!word || words.size() == kMaxMaskWords) return std::nullopt;
-    words.push_back(*word);
-    if (comma == mask.size()) break;
-    mask.remove_prefix(comma + 1);
-  }
-  std::reverse(words.begin(), words.end());  // the most significant comes first
-  return words;
-}
 
 }  // namespace
 
@@ -74,21 +59,8 @@ PciLink link(const pugi::xml_node& pci) {
 }
 
 std::optional<std::string> cpus_of_mask(std::string_view mask) {
-  const std::optional<std::vector<std::uint32_t>> words = mask_words(mask);
-  if (!words) return std::nullopt;
-  const int bits = static_cast<int>(words->size()) * kBitsInWord;
-  const auto is_set = [&](int cpu) {
-    return cpu < bits && (((*words)[static_cast<std::size_t>(cpu / kBitsInWord)] >> (cpu % kBitsInWord)) & 1U) != 0;
-  };
-  std::string list;
-  for (int cpu = 0; cpu < bits; ++cpu) {
-    if (!is_set(cpu)) continue;
-    const int first = cpu;
-    while (is_set(cpu + 1)) ++cpu;
-    list += list.empty() ? "" : ",";
-    list += first == cpu ? fmt::format("{}", first) : fmt::format("{}-{}", first, cpu);
-  }
-  return list;
+  const std::optional<IndexSet> cpus = IndexSet::parse_mask(trim(mask));
+  return cpus ? std::optional(cpus->list()) : std::nullopt;
 }
 
 }  // namespace weft::topology::nccl

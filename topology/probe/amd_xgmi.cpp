@@ -18,6 +18,7 @@ namespace weft::topology {
 namespace {
 
 constexpr std::size_t kMaxHive = 64;       // GPUs
+constexpr unsigned kMaxLinks = 16;         // of two GPUs
 constexpr std::size_t kMaxKfdNodes = 512;  // CPUs and GPUs
 constexpr std::string_view kAmd = "1002:";
 
@@ -56,14 +57,15 @@ class Xgmi {
     for (const auto& [pair, count] : links) {
       const auto set = sets.find(probe_.node(pair.first).bus_id);
       const std::optional<double> rate = set == sets.end() ? std::nullopt : rates::xgmi_gbs(set->second);
-      const double gbs = static_cast<double>(count) * rate.value_or(rates::kXgmiUnknownGbs);
+      const double gbs = std::max(count, 1U) * rate.value_or(rates::kXgmiUnknownGbs);
       probe_.graph.connect(pair.first, pair.second, LinkKind::Xgmi, gbs, 2 * rates::kXgmiLatencyUs,
-                           rate ? probe_.source : "assumed", static_cast<int>(count));
+                           rate && count > 0 ? probe_.source : "assumed", static_cast<int>(count));
     }
   }
 
  private:
-  // Both ends list a link; where they do not agree, the fewer count.
+  // Both ends list a link; where they do not agree, the fewer count. 0: not told, as drivers write or leave out that do
+  // not know it.
   void add_links_of(const std::string& bus_id, int from, std::map<std::pair<int, int>, unsigned>& links) const {
     const std::string folder = "sys/bus/pci/devices/" + bus_id + "/";
     const std::vector<unsigned> hops = numbers_of(tree_.attribute(folder + "xgmi_num_hops"));
@@ -73,10 +75,12 @@ class Xgmi {
       const std::optional<std::string> other = tree_.link_name(folder + "xgmi_hive_info/node" + std::to_string(i + 1));
       const auto found = other ? gpus_.find(*other) : gpus_.end();
       if (found == gpus_.end() || found->second == from) continue;
-      // Drivers that do not know the number say 0, or have no such file.
-      const unsigned count = i < counts.size() ? std::clamp(counts[i], 1U, 16U) : 1;
-      const auto [entry, fresh] = links.try_emplace(std::minmax(from, found->second), count);
-      if (!fresh) entry->second = std::min(entry->second, count);
+      const unsigned count = i < counts.size() ? std::min(counts[i], kMaxLinks) : 0;
+      unsigned& both = links.try_emplace(std::minmax(from, found->second), count).first->second;
+      if (both == 0 || count == 0)
+        both = std::max(both, count);
+      else
+        both = std::min(both, count);
     }
   }
 

@@ -16,8 +16,9 @@ namespace {
 constexpr std::uint64_t kSelfMark = 1'000'000;  // what the matrices hold on the diagonal
 double gbs_of(std::uint64_t mbs) { return static_cast<double>(mbs) / 1000; }
 
+// Of XGMI it is not told.
 int count_of(LinkKind kind, std::uint64_t mbs) {
-  return kind == LinkKind::NvLink ? rates::nvlink_count(gbs_of(mbs)) : 1;
+  return kind == LinkKind::NvLink ? rates::nvlink_count(gbs_of(mbs)) : 0;
 }
 
 class GpuLinks {

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <utility>
+
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -14,12 +15,10 @@ constexpr std::size_t kMaxWords = (IndexSet::kMaxIndex + std::size_t{1}) / kBits
 
 // One word of a mask, with or without "0x"; an empty one is 0.
 std::optional<std::uint32_t> parse_word(std::string_view text) {
+  text = topology::trim(text);
   if (text.empty()) return 0;
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-  std::uint32_t word = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return word;
+  return parse_whole<std::uint32_t>(text, 16);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "base/file_descriptor.hpp"
 #include "topology/node_names.hpp"
 #include "topology/record/archive_library.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -34,17 +35,6 @@ constexpr std::size_t kReadBlock = std::size_t{1} << 10;
 constexpr std::size_t kMaxStreamBytes = kMaxUnpackedBytes + kMaxArchiveEntries * (std::size_t{2} << 10);
 constexpr int kMaxFilters = 2;  // the file itself and one compression
 constexpr int kMaxUnpackMs = 20'000;
-
-std::vector<std::string_view> parts_of(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, end);
-    if (!part.empty() && part != ".") parts.push_back(part);
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return parts;
-}
 
 // Nobody reads these, and a tree of a large machine has thousands: memory blocks of NUMA nodes, statistics of CPUs.
 bool is_unread(const std::vector<std::string_view>& parts) {
@@ -147,7 +137,7 @@ class Unpacker {
     // Also of what is not read: it is unpacked all the same.
     const auto announced = static_cast<std::uint64_t>(std::max<la_int64_t>(library_.entry_size(entry), 0));
     if (announced > kMaxUnpackedBytes - bytes_) return too_large();
-    const std::vector<std::string_view> parts = parts_of(raw);
+    const std::vector<std::string_view> parts = path_parts(raw);
     if (*raw == '/' || parts.size() > kMaxDepth || std::find(parts.begin(), parts.end(), "..") != parts.end())
       return Status(Code::Corrupt, fmt::format("{}: the entry {} leads out of the archive", name_, as_plain_text(raw)));
     if (parts.empty() || is_unread(parts)) return {};
@@ -225,7 +215,7 @@ bool stays_inside(std::string_view target, std::size_t depth) {
   if (target.empty() || target.front() == '/') return false;
   bool climbs = true;
   std::size_t up = 0;
-  for (std::string_view part : parts_of(target)) {
+  for (std::string_view part : path_parts(target)) {
     if (part != "..")
       climbs = false;
     else if (!climbs || ++up > depth)

@@ -120,7 +120,8 @@ class Merge {
     return std::any_of(graph_.links.begin(), graph_.links.end(), [&](const Link& link) { return link.kind == kind; });
   }
 
-  // Active links by pair of nodes. Both GPUs of a pair report theirs; where they do not agree, the fewer count.
+  // Active links by pair of nodes. Where both GPUs of a pair report some and do not agree, the fewer count; what one
+  // alone reports stands.
   void add_nvlinks() {
     std::map<std::pair<int, int>, int> between;
     std::map<int, double> rate;

@@ -1,7 +1,7 @@
 // libibverbs' answer: the MTU of ports, and their state where sysfs is not there.
 #include <algorithm>
-#include <array>
 
+#include "topology/facts/port_states.hpp"
 #include "topology/vendor/merge.hpp"
 
 namespace weft::topology {
@@ -13,12 +13,6 @@ std::optional<int> mtu_bytes(int mtu) {
   return 128 << mtu;
 }
 
-std::optional<std::string> state_of(int state) {
-  constexpr std::array kWords = {"", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
-  if (state < 1 || static_cast<std::size_t>(state) >= kWords.size()) return std::nullopt;
-  return kWords[static_cast<std::size_t>(state)];
-}
-
 void merge_port(const VerbsPort& told, DeviceFacts& device) {
   auto found = std::find_if(device.ports.begin(), device.ports.end(),
                             [&](const PortFacts& port) { return port.number == told.number; });
@@ -28,7 +22,7 @@ void merge_port(const VerbsPort& told, DeviceFacts& device) {
     found = device.ports.insert(device.ports.end(), std::move(port));
   }
   found->active_mtu = mtu_bytes(told.active_mtu);
-  if (!found->state) found->state = state_of(told.state);
+  if (!found->state) found->state = port_state(told.state);
 }
 
 }  // namespace

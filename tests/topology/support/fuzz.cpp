@@ -4,8 +4,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
 
 namespace weft::topology::test {
+
+void keep_in_corpus(const std::string& text) {
+  if (const char* folder = std::getenv("WEFT_FUZZ_CORPUS"))
+    std::ofstream(std::string(folder) + "/" + std::to_string(std::hash<std::string>()(text)), std::ios::binary) << text;
+}
 
 long fuzz_runs(long usual) {
   const char* given = std::getenv("WEFT_FUZZ_RUNS");

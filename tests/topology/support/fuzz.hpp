@@ -10,7 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
 
 namespace weft::topology::test {
 
+// With WEFT_FUZZ_CORPUS: keeps the text in that folder, as a part of a corpus for libFuzzer (tools/fuzz).
+void keep_in_corpus(const std::string& text);
+
 inline void feed(const std::string& text) {
+  keep_in_corpus(text);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
 }
 

@@ -9,8 +9,8 @@
 
 #include "topology/audit/affinity.hpp"
 #include "topology/audit/audit.hpp"
-#include "topology/audit/cpu_lists.hpp"
 #include "topology/audit/host_view.hpp"
+#include "topology/cpu_set.hpp"
 
 namespace weft::topology::audit {
 namespace {

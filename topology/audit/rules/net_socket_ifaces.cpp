@@ -6,7 +6,7 @@
 
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
-#include "topology/audit/interfaces.hpp"
+#include "topology/interfaces.hpp"
 
 namespace weft::topology::audit {
 namespace {

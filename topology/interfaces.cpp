@@ -1,10 +1,10 @@
 // Which network interfaces NCCL would take.
-#include "topology/audit/interfaces.hpp"
+#include "topology/interfaces.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace weft::topology::audit {
+namespace weft::topology {
 namespace {
 
 struct Pattern {
@@ -86,15 +86,28 @@ std::vector<const InterfaceFacts*> socket_interfaces(const HostFacts& facts) {
   return {};
 }
 
+const InterfaceFacts* leading_out(const HostFacts& facts) {
+  const InterfaceFacts* out = nullptr;
+  for (const InterfaceFacts& one : facts.interfaces)
+    if (has_default_route(one) && one.state != "down" && (out == nullptr || one.speed_gbs > out->speed_gbs)) out = &one;
+  return out;
+}
+
+std::vector<std::string> misleading_interfaces(const HostFacts& facts) {
+  std::vector<std::string> names;
+  for (const InterfaceFacts& one : facts.interfaces) {
+    const bool is_left_out = one.name.starts_with("docker") || one.kind == "loopback" || one.name == "lo";
+    const bool is_tried = one.state != "down" && !one.addresses.empty() && !one.master && !is_left_out;
+    if (is_tried && !has_default_route(one) && !leads_nowhere(facts, one).empty()) names.push_back(one.name);
+  }
+  return names;
+}
+
 std::string better_interface(const HostFacts& facts) {
-  const auto usable = [&](const InterfaceFacts& one) {
-    return one.state != "down" && !one.addresses.empty() && leads_nowhere(facts, one).empty();
-  };
+  if (const InterfaceFacts* out = leading_out(facts)) return out->name;
   for (const InterfaceFacts& one : facts.interfaces)
-    if (has_default_route(one) && usable(one)) return one.name;
-  for (const InterfaceFacts& one : facts.interfaces)
-    if (usable(one)) return one.name;
+    if (one.state != "down" && !one.addresses.empty() && leads_nowhere(facts, one).empty()) return one.name;
   return {};
 }
 
-}  // namespace weft::topology::audit
+}  // namespace weft::topology
