@@ -4,18 +4,23 @@
 //   0
 //
 // The ranks of a host are consecutive. Ring k goes through a host along one of its cycles, entering at the device
-// nearest the k-th NIC, so that each ring uses other NICs; it leaves at that device's predecessor on the cycle. On one
-// host the cycles are the rings. A double tree is laid along every ring.
+// nearest the k-th NIC, so that each ring uses other NICs; it leaves at that device's predecessor on the cycle. Where
+// NICs are joined to different switches, rings keep to these rails (rail_rings.hpp). On one host the cycles are the
+// rings. A double tree is laid along every ring.
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "topology/host_rings.hpp"
 #include "topology/host_signature.hpp"
 #include "topology/network.hpp"
 #include "topology/path_finder.hpp"
+#include "topology/rail_rings.hpp"
+#include "topology/ring_rates.hpp"
 #include "topology/rings.hpp"
 #include "weft/graph.hpp"
 
@@ -24,14 +29,6 @@ namespace {
 
 constexpr std::size_t kMaxRings = 8;
 constexpr int kMaxChoiceSteps = 2'000;
-
-// The part of one host in all rings.
-struct HostRings {
-  std::vector<int> ranks;                    // in rank order
-  std::map<int, std::vector<int>> ranks_on;  // device -> ranks
-  std::vector<std::vector<int>> cycles;      // of devices
-  std::vector<int> entries;                  // devices at which rings may enter, one per NIC
-};
 
 std::vector<HostRings> split_by_host(const Graph& graph, const std::vector<int>& placement) {
   std::map<int, HostRings> hosts;
@@ -45,31 +42,39 @@ std::vector<HostRings> split_by_host(const Graph& graph, const std::vector<int>&
   return result;
 }
 
+// The position of the path that is nearest, then widest, then shortest.
+std::size_t nearest_of(const std::vector<Path>& paths) {
+  const auto key = [&](std::size_t i) {
+    return std::make_tuple(paths[i].path_class, -width_kbs(paths[i].bandwidth_gbs), latency_ps(paths[i].latency_us));
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < paths.size(); ++i)
+    if (key(i) < key(best)) best = i;
+  return best;
+}
+
 // For each NIC in turn the nearest device no earlier NIC has taken, until devices or NICs run out.
 std::vector<int> entries_of(PathFinder& finder, const std::vector<int>& nics, std::vector<int> devices) {
   std::vector<int> entries;
   for (int nic : nics) {
     if (devices.empty() || entries.size() == kMaxRings) break;
-    const std::vector<Path> paths = finder.best_paths(nic, devices);
-    std::size_t best = 0;
-    const auto key = [&](std::size_t i) {
-      return std::make_tuple(paths[i].path_class, -width_kbs(paths[i].bandwidth_gbs), latency_ps(paths[i].latency_us));
-    };
-    for (std::size_t i = 1; i < devices.size(); ++i)
-      if (key(i) < key(best)) best = i;
+    const std::size_t best = nearest_of(finder.best_paths(nic, devices));
     entries.push_back(devices[best]);
     devices.erase(devices.begin() + static_cast<std::ptrdiff_t>(best));
   }
   return entries;
 }
 
-std::size_t position_in(const std::vector<int>& cycle, int device) {
-  return static_cast<std::size_t>(std::find(cycle.begin(), cycle.end(), device) - cycle.begin());
+// What each device uses: the NIC whose entry it is, else the nearest. A host without NICs has one entry.
+void find_rails(PathFinder& finder, const std::vector<int>& nics, HostRings& host) {
+  for (std::size_t k = 0; k < host.entries.size(); ++k) host.rail_of[host.entries[k]] = k;
+  for (const auto& [device, ranks] : host.ranks_on) {
+    if (host.rail_of.contains(device)) continue;
+    host.rail_of[device] = nics.empty() ? 0 : nearest_of(finder.best_paths(device, nics));
+  }
 }
 
-int predecessor(const std::vector<int>& cycle, int device) {
-  return cycle[(position_in(cycle, device) + cycle.size() - 1) % cycle.size()];
-}
+int predecessor(const std::vector<int>& cycle, int device) { return device_behind(cycle, device, cycle.size() - 1); }
 
 // Gives each ring one of the host's cycles, different ones where it can, so that no two rings leave at the same device.
 // All rings on the first cycle always do; mixing cycles spreads direct links too, and is looked for within a bound.
@@ -124,18 +129,47 @@ std::vector<std::vector<int>> rings_on_one_host(const HostRings& host) {
   return rings;
 }
 
-std::vector<std::vector<int>> rings_over_hosts(std::vector<HostRings>& hosts) {
-  std::size_t count = kMaxRings;
-  for (HostRings& host : hosts) {
-    if (host.entries.empty()) host.entries.push_back(host.cycles.front().front());
-    count = std::min(count, host.entries.size());
-  }
+// Ring k enters every host at its k-th entry.
+std::vector<std::vector<int>> rings_by_entry(std::span<const HostRings> hosts, std::size_t count) {
   std::vector<std::vector<int>> rings(count);
   for (const HostRings& host : hosts) {
     const std::vector<std::size_t> cycles = CycleChoice(host, count).choose();
     for (std::size_t k = 0; k < count; ++k) append_host(host, cycles[k], host.entries[k], rings[k]);
   }
   return rings;
+}
+
+// Rings that keep to their rails need other ways through hosts, which may share more links there. As all pairs of hosts
+// are alike, as many hosts as close a ring tell which is better.
+class RailChoice {
+ public:
+  RailChoice(const Graph& graph, PathFinder& finder, const std::vector<int>& placement)
+      : graph_(graph), finder_(finder), placement_(placement) {}
+
+  std::vector<std::vector<int>> choose(const std::vector<HostRings>& hosts, std::size_t count) {
+    const std::span<const HostRings> some = std::span(hosts).first(hosts.size() % 2 == 0 ? 2 : 3);
+    const std::vector<std::vector<int>> on_rails = rings_on_rails(some, count);
+    if (on_rails.empty() || rate(on_rails) < rate(rings_by_entry(some, count))) return {};
+    return rings_on_rails(hosts, count);
+  }
+
+ private:
+  std::int64_t rate(const std::vector<std::vector<int>>& rings) {
+    return width_kbs(total_gbs(ring_rates(graph_, finder_, placement_, rings)));
+  }
+
+  const Graph& graph_;
+  PathFinder& finder_;
+  const std::vector<int>& placement_;
+};
+
+std::size_t rings_through(std::vector<HostRings>& hosts) {
+  std::size_t count = kMaxRings;
+  for (HostRings& host : hosts) {
+    if (host.entries.empty()) host.entries.push_back(host.cycles.front().front());
+    count = std::min(count, host.entries.size());
+  }
+  return count;
 }
 
 // Searches each kind of host once.
@@ -172,6 +206,7 @@ Group make_group(const Graph& graph, const std::vector<int>& placement) {
   CycleFinder cycle_finder(graph, finder);
   const std::vector<std::vector<int>> nics = network_nics(graph);
   std::vector<HostRings> hosts = split_by_host(graph, placement);
+  const bool on_rails = hosts.size() > 1 && has_rails(graph, nics);
   Group group;
   group.size = static_cast<int>(placement.size());
   for (HostRings& host : hosts) {
@@ -181,9 +216,16 @@ Group make_group(const Graph& graph, const std::vector<int>& placement) {
     host.cycles = cycle_finder.cycles(number, devices);
     if (hosts.size() > 1)
       host.entries = entries_of(finder, nics[static_cast<std::size_t>(number)], host.cycles.front());
+    if (on_rails) find_rails(finder, nics[static_cast<std::size_t>(number)], host);
     group.hosts.push_back(host.ranks);
   }
-  group.rings = hosts.size() == 1 ? rings_on_one_host(hosts.front()) : rings_over_hosts(hosts);
+  if (hosts.size() == 1) {
+    group.rings = rings_on_one_host(hosts.front());
+  } else {
+    const std::size_t count = rings_through(hosts);
+    if (on_rails) group.rings = RailChoice(graph, finder, placement).choose(hosts, count);
+    if (group.rings.empty()) group.rings = rings_by_entry(hosts, count);
+  }
   for (const std::vector<int>& ring : group.rings)
     for (Tree& tree : double_tree(ring)) group.trees.push_back(std::move(tree));
   return group;

@@ -11,6 +11,8 @@
 #include <string>
 
 #include "base/sanitizers.hpp"
+#include "topology/path_finder.hpp"
+#include "topology/ring_rates.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -127,6 +129,63 @@ TEST(MakeGroup, ring_k_enters_and_leaves_hosts_at_other_nics) {
   }
   EXPECT_EQ(out_nics.size(), 8u);
   EXPECT_EQ(in_nics.size(), 8u);
+}
+
+// Steps between hosts that are longer than one from a GPU to the same GPU of the next host: these cross from rail to
+// rail, in the network or inside a host.
+int crossings(const Graph& graph, const std::vector<int>& placement, const Group& group) {
+  PathFinder finder(graph);
+  const std::size_t shortest = finder.best_path(*graph.find("host0/gpu0"), *graph.find("host1/gpu0")).hops.size();
+  int crossings = 0;
+  for (const std::vector<int>& ring : group.rings)
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const Path path = finder.best_path(placement[static_cast<std::size_t>(ring[i])],
+                                         placement[static_cast<std::size_t>(ring[(i + 1) % ring.size()])]);
+      if (path.path_class == PathClass::Net && path.hops.size() > shortest) ++crossings;
+    }
+  return crossings;
+}
+
+TEST(MakeGroup, rings_leave_and_enter_hosts_on_one_rail) {
+  for (const char* line :
+       {"dgx-h100 hosts:2 fabric:rail", "dgx-h100 hosts:3 fabric:rail", "dgx-h100 hosts:4 fabric:rail",
+        "dgx-h100 hosts:5 fabric:rail", "dgx-h100 hosts:16 fabric:rail", "dgx-a100 hosts:4 fabric:rail",
+        "gpu:8 gpus_per_switch:2 nvswitch:450 nic:4 ndr hosts:3 fabric:rail"}) {
+    SCOPED_TRACE(line);
+    const Graph graph = machine_of(line);
+    const std::vector<int> placement = *place(graph, static_cast<int>(graph.ids(NodeKind::Gpu).size()));
+    const Group group = make_group(graph, placement);
+    EXPECT_EQ(group.rings.size(), graph.ids(NodeKind::Nic).size() / static_cast<std::size_t>(graph.hosts()));
+    expect_permutations(group);
+    expect_hosts_consecutive(group);
+    EXPECT_EQ(crossings(graph, placement, group), 0);
+  }
+}
+
+TEST(MakeGroup, rings_of_an_odd_number_of_hosts_on_one_cycle_cross_rails_at_one_place) {
+  const Graph graph = machine_of("gpu:4 gpus_per_switch:1 nic:4 ndr hosts:3 fabric:rail");
+  const std::vector<int> placement = *place(graph, 12);
+  const Group group = make_group(graph, placement);
+  expect_permutations(group);
+  EXPECT_EQ(crossings(graph, placement, group), static_cast<int>(group.rings.size()));
+}
+
+TEST(MakeGroup, rails_are_kept_only_where_that_is_no_slower) {
+  // One link between any two GPUs: ways through a host that keep to the rails would share them.
+  const Graph graph = machine_of("gpu:8 nvlink:25 nic:8 hdr hosts:4 fabric:rail");
+  const std::vector<int> placement = *place(graph, 32);
+  PathFinder finder(graph);
+  EXPECT_GE(total_gbs(ring_rates(graph, finder, placement, make_group(graph, placement).rings)), 100);
+}
+
+TEST(MakeGroup, a_host_whose_ports_are_down_is_on_no_rail) {
+  Graph graph = machine_of("dgx-h100 hosts:3 fabric:rail");
+  for (Node& node : graph.nodes)
+    if (node.host == 1 && node.kind == NodeKind::Nic) node.active = false;
+  const Group group = group_of(graph, 24);
+  EXPECT_EQ(group.rings.size(), 1u);
+  expect_permutations(group);
+  expect_hosts_consecutive(group);
 }
 
 TEST(MakeGroup, the_ring_follows_the_wide_links_of_a_cube_mesh) {

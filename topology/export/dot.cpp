@@ -94,7 +94,7 @@ class DotWriter {
     const std::string times = link.count > 1 ? fmt::format("{} x ", link.count) : "";
     out_ += fmt::format("  n{} -- n{} [label={}, color=\"{}\", penwidth={:g}{}];\n", link.a, link.b,
                         quoted(fmt::format("{} {}{:.4g} GB/s", to_string(link.kind), times, link.lane_gbs())),
-                        band.light, band.width, link.source == "assumed" ? ", style=dashed" : "");
+                        band.light, band.width, link.source == kAssumed ? ", style=dashed" : "");
   }
 
   const Graph& graph_;

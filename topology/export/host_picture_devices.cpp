@@ -12,6 +12,7 @@
 #include "topology/export/host_picture_sizes.hpp"
 #include "topology/export/markup.hpp"
 #include "topology/export/node_words.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -179,7 +180,7 @@ void HostPicture::draw_link(int above, int below, double from, double to, double
   PictureLine line;
   line.path = fmt::format("M{:.1f} {:.1f}H{:.1f}", x1, y, x2);
   line.band = bandwidth_band(found->bandwidth_gbs);
-  line.assumed = found->source == "assumed";
+  line.assumed = found->source == kAssumed;
   line.title = fmt::format("{} to {}: {} {:.4g} GB/s ({})", node(above).name, node(below).name, to_string(found->kind),
                            found->bandwidth_gbs, found->source);
   if (inside) line.band = 0;

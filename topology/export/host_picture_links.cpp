@@ -9,6 +9,7 @@
 #include "topology/export/bandwidth_bands.hpp"
 #include "topology/export/host_picture.hpp"
 #include "topology/export/markup.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -25,7 +26,7 @@ PictureLine line_of(const Locality& locality, const Link& link, std::string path
   PictureLine line;
   line.path = std::move(path);
   line.band = bandwidth_band(link.bandwidth_gbs);
-  line.assumed = link.source == "assumed";
+  line.assumed = link.source == kAssumed;
   line.title = link_title(locality, link);
   return line;
 }
