@@ -8,6 +8,7 @@
 
 #include "topology/export/bandwidth_bands.hpp"
 #include "topology/node_names.hpp"
+#include "topology/sources.hpp"
 #include "topology/storage.hpp"
 
 namespace weft::topology {
