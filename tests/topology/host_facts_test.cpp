@@ -47,6 +47,13 @@ TEST_F(HostFactsOf, the_kernel_are_read) {
   EXPECT_EQ(host.kernel.hugepages, 512u);
 }
 
+TEST_F(HostFactsOf, a_kernel_without_numa_tells_no_nodes) {
+  tree_.write("/sys/devices/system/cpu/online", "0-1\n");
+  EXPECT_EQ(facts().kernel.numa, false);
+  tree_.write("/sys/devices/system/node/online", "0\n");
+  EXPECT_EQ(facts().kernel.numa, true);
+}
+
 TEST_F(HostFactsOf, the_kernels_sentence_holds_its_version) {
   tree_.write("/proc/version", "Linux version 6.17.0-1014-nvidia (buildd@x) (gcc) #14 SMP\n");
   EXPECT_EQ(facts().kernel.version, "6.17.0-1014-nvidia");

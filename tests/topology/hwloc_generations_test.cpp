@@ -5,8 +5,10 @@
 
 #include <string>
 
+#include "tests/topology/support/recorded_tree.hpp"
 #include "topology/import/import.hpp"
 #include "topology/locality.hpp"
+#include "topology/survey.hpp"
 
 namespace weft::topology {
 namespace {
@@ -90,6 +92,22 @@ TEST(HwlocGenerations, a_machine_without_numa_nodes_is_one) {
   EXPECT_EQ(node(graph, "numa0").memory_bytes, 4096u);
   EXPECT_EQ(node(graph, "numa0").parent, node(graph, "package0").id);
   EXPECT_EQ(graph.nodes.at(0).cores, 2);
+}
+
+TEST(HwlocGenerations, the_third_tells_of_the_machine_beside_it) {
+  const auto facts_of = [](const std::string& infos) {
+    test::RecordedTree folder;
+    folder.write("/machine.xml", "<topology version='3.0'><object type='Machine' cpuset='0x3' nodeset='0x1'>" +
+                                     core(0) + core(1) + "</object>" + infos + "</topology>");
+    return load_survey(folder.root() + "/machine.xml").value().hosts.front();
+  };
+  const auto info = [](const char* name, const char* value) {
+    return fmt::format("<info name='{}' value='{}'/>", name, value);
+  };
+  const HostFacts linux = facts_of(info("Backend", "Linux") + info("Backend", "x86") + info("OSRelease", "6.1.0"));
+  EXPECT_EQ(linux.kernel.version, "6.1.0");
+  EXPECT_EQ(linux.kernel.numa, std::nullopt);
+  EXPECT_EQ(facts_of(info("Backend", "x86")).kernel.numa, false);
 }
 
 // Two GPUs on an NVSwitch, one linked to the CPU too; a NUMA node that is a GPU's memory.

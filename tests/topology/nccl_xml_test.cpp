@@ -1,5 +1,6 @@
 // NCCL and RCCL topology XML: what the files say is in the graph, what they do not say is unknown, and what is wrong
 // with them is told with file and line.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,6 +132,25 @@ TEST(NcclXml, rccl_has_version_2_xgmi_and_nics_outside_pcie) {
   EXPECT_EQ(path_class(graph, "gpu0", "bond0"), PathClass::Phb);
   EXPECT_EQ(path_class(graph, "gpu1", "bond0"), PathClass::Sys);
   EXPECT_TRUE(Locality(graph).numa_nodes_of(graph.find("gpu1").value()).empty());  // numaid -1
+}
+
+TEST(NcclXml, a_socket_that_is_numbered_is_no_fabric_and_no_port_is_faster_than_any) {
+  test::RecordedTree folder;
+  const auto survey_of = [&](std::string_view name, std::string_view guid, std::string_view speed) {
+    folder.write("/topo.xml", fmt::format(R"(<system version="1"><cpu numaid="0" affinity="3" arch="x86_64"><nic>
+        <net name="{}" dev="0" speed="{}" port="0" guid="{}" gdr="0"/></nic></cpu></system>)",
+                                          name, speed, guid));
+    return load_survey(folder.root() + "/topo.xml").value();
+  };
+  EXPECT_FALSE(node(survey_of("virbr0", "0x1", "10000").graph, "virbr0").fabric);
+  const Survey fabric = survey_of("mlx5_0", "0x2a3e0003f49e5c7c", "200000");
+  EXPECT_TRUE(node(fabric.graph, "mlx5_0").fabric);
+  EXPECT_EQ(node(fabric.graph, "mlx5_0").network_gbs, 25.0);
+  EXPECT_THAT(fabric.remarks, testing::IsEmpty());
+  const Survey fast = survey_of("cxi0", "0x0", "200000000");
+  EXPECT_EQ(node(fast.graph, "cxi0").network_gbs, std::nullopt);
+  ASSERT_EQ(fast.remarks.size(), 1u);
+  EXPECT_THAT(fast.remarks.front().evidence, HasSubstr("no port does 200000000 Mbit/s, which is said of cxi0"));
 }
 
 TEST(NcclXml, bus_ids_alone_tell_no_devices) {

@@ -18,6 +18,7 @@ inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 struct KernelFacts {
   std::optional<std::string> version;       // "6.1.0-13-amd64"
   std::optional<std::string> command_line;  // /proc/cmdline
+  std::optional<bool> numa;                 // whether it tells NUMA nodes; not where it was built without them
   std::optional<bool> numa_balancing;
   std::optional<std::string> transparent_hugepages;  // "always", "madvise", "never"
   std::optional<std::uint64_t> hugepages;            // reserved ones of 2 MiB

@@ -16,6 +16,7 @@ template <FactsOf<KernelFacts> T, typename Visit>
 void visit_fields(T& kernel, Visit&& visit) {
   visit("version", kernel.version);
   visit("command_line", kernel.command_line);
+  visit("numa", kernel.numa);
   visit("numa_balancing", kernel.numa_balancing);
   visit("transparent_hugepages", kernel.transparent_hugepages);
   visit("hugepages", kernel.hugepages);

@@ -111,6 +111,7 @@ void read_kernel(const FactsSource& source, KernelFacts& kernel) {
   const Tree& tree = source.tree;
   kernel.version = version_of(tree);
   kernel.command_line = tree.attribute("proc/cmdline");
+  if (tree.exists("sys/devices/system/cpu")) kernel.numa = tree.exists("sys/devices/system/node");
   if (const std::optional<long long> balancing = tree.integer("proc/sys/kernel/numa_balancing"))
     kernel.numa_balancing = *balancing != 0;
   kernel.transparent_hugepages = chosen(tree.attribute("sys/kernel/mm/transparent_hugepage/enabled"));

@@ -35,6 +35,15 @@ Text architecture(const Text& name) {
   return name;
 }
 
+// What stands for the kernel: asked by CPUID alone, hwloc puts all cores on one NUMA node.
+std::optional<bool> tells_numa(const Object& machine) {
+  const auto is_backend = [](const auto& info) { return info.first == "Backend"; };
+  if (std::none_of(machine.infos.begin(), machine.infos.end(), is_backend)) return std::nullopt;
+  const bool by_kernel = std::any_of(machine.infos.begin(), machine.infos.end(),
+                                     [&](const auto& info) { return is_backend(info) && info.second != "x86"; });
+  return by_kernel ? std::nullopt : std::optional(false);
+}
+
 void read_host(const ObjectTree& tree, HostFacts& host) {
   const Object& machine = tree.at(0);
   const std::vector<int>& packages = tree.all(ObjectKind::Package);
@@ -42,6 +51,7 @@ void read_host(const ObjectTree& tree, HostFacts& host) {
   const auto of_cpu = [&](std::string_view name) { return info(cpu, name) ? info(cpu, name) : info(machine, name); };
   host.hostname = info(machine, "HostName");
   host.kernel.version = info(machine, "OSRelease");
+  host.kernel.numa = tells_numa(machine);
   host.platform.vendor = info(machine, "DMISysVendor");
   host.platform.product = info(machine, "DMIProductName");
   host.platform.bios = info(machine, "DMIBIOSVersion");

@@ -109,6 +109,12 @@ bool each_word(const pugi::xml_node& distances, const char* name, Take take) {
   return true;
 }
 
+void read_infos(const pugi::xml_node& element, Object& object) {
+  for (const pugi::xml_node& info : element.children("info"))
+    if (object.infos.size() < kMaxInfos)
+      object.infos.emplace_back(as_plain_text(attribute(info, "name")), as_plain_text(attribute(info, "value")));
+}
+
 }  // namespace
 
 Result<ObjectTree> HwlocXml::read(const pugi::xml_node& topology) {
@@ -165,9 +171,8 @@ Status HwlocXml::add(const pugi::xml_node& element, int parent) {
   object.subtype = as_plain_text(attribute(element, "subtype"));
   WEFT_TRY(read_sets(element, object));
   WEFT_TRY(read_attributes(element, object));
-  for (const pugi::xml_node& info : element.children("info"))
-    if (object.infos.size() < kMaxInfos)
-      object.infos.emplace_back(as_plain_text(attribute(info, "name")), as_plain_text(attribute(info, "value")));
+  read_infos(element, object);
+  if (parent < 0) read_infos(element.parent(), object);  // generation 3 says there what is of the machine
   const int id = tree_.add(std::move(object));
   if (const auto gp = parse_whole<unsigned long long>(attribute(element, "gp_index")))
     by_gp_index_.try_emplace({std::string(attribute(element, "type")), *gp}, id);

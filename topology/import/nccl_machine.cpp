@@ -22,7 +22,8 @@ namespace {
 constexpr std::string_view kSource = "nccl";
 constexpr int kInfiniBand = 0x0207;
 constexpr int kMaxLinksOfGpu = 1024;
-constexpr std::size_t kMaxNets = 256;  // of one NIC; as many names as JSON reads back
+constexpr long long kMaxPortMbits = 3'200'000;  // twice 1.6 Tbit/s, the fastest there is
+constexpr std::size_t kMaxNets = 256;           // of one NIC; as many names as JSON reads back
 constexpr int kMaxNumaId = 1 << 16;
 
 enum class Role { Gpu, Nic, Switch, Unknown };
@@ -49,10 +50,12 @@ bool holds_device(const pugi::xml_node& pci) {
   return false;
 }
 
-// A fabric's plug-in gives a guid; NCCL's own sockets have none.
+// A fabric's plug-in gives a guid; NCCL's own sockets have their number there.
 bool has_guid(const pugi::xml_node& net) {
-  const std::string_view guid = net.attribute("guid").value();
-  return guid.find_first_not_of("0x") != std::string_view::npos;
+  constexpr std::size_t kNumberDigits = 4;
+  std::string_view guid = net.attribute("guid").value();
+  guid.remove_prefix(std::min(guid.find_first_not_of("0x"), guid.size()));
+  return guid.size() > kNumberDigits;
 }
 
 Node device_node(const pugi::xml_node& pci, int parent) {
@@ -205,11 +208,16 @@ Status NcclMachine::add_nic(const pugi::xml_node& pci, const pugi::xml_node& nic
       node.names.push_back(as_node_name(name));
     node.fabric = node.fabric || has_guid(net);
     const long long speed = nccl::integer(net, "speed").value_or(0);
-    if (speed > 0) mbits += static_cast<double>(speed);
+    if (speed > kMaxPortMbits) {
+      if (!remarks_.full())
+        remarks_.contradiction(line(net), fmt::format("no port does {} Mbit/s, which is said of {}; taken as not told",
+                                                      speed, as_node_name(net.attribute("name").value())));
+    } else if (speed > 0) {
+      mbits += static_cast<double>(speed);
+    }
   }
   constexpr double kMbitsInGbyte = 8000;
-  constexpr double kMaxGbs = 1e6;
-  if (mbits > 0 && mbits / kMbitsInGbyte < kMaxGbs)
+  if (mbits > 0)
     node.network_gbs = mbits / kMbitsInGbyte;
   else
     node.network_gbs = nominal_network_gbs(node.device);

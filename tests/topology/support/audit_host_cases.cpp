@@ -48,13 +48,33 @@ Machine flat() {
   return machine;
 }
 
+Machine flat_with_cpus(const char* vendor, int family, int model) {
+  Machine machine = flat();
+  PlatformFacts& platform = machine.host().platform;
+  platform.cpu_vendor = vendor;
+  platform.cpu_family = family;
+  platform.cpu_model = model;
+  return machine;
+}
+
 void add_numa(std::vector<Case>& cases) {
   Machine off = flat();
   off.host().kernel.command_line = "ro quiet numa=off";
   cases.push_back(fires("kernel.numa_off", "two packages, one node", off, "2 packages but 1 NUMA node"));
   cases.push_back(fires("kernel.numa_off", "the command line is told", off, "numa=off"));
-  cases.push_back(fires("kernel.numa_off", "node interleaving", flat(), "2 packages but 1 NUMA node"));
-  Machine guest = flat();
+  cases.push_back(silent("kernel.numa_off", "CPUs that are not known", flat()));
+  cases.push_back(silent("kernel.numa_off", "memory behind one hub", flat_with_cpus("GenuineIntel", 6, 29)));
+  cases.push_back(silent("kernel.numa_off", "Pentium 4", flat_with_cpus("GenuineIntel", 15, 4)));
+  cases.push_back(
+      fires("kernel.numa_off", "AMD's", flat_with_cpus("AuthenticAMD", 25, 1), "2 packages but 1 NUMA node"));
+  Machine arm = flat();
+  arm.host().platform.cpu_architecture = "arm64";
+  cases.push_back(fires("kernel.numa_off", "ARM", arm, "2 packages but 1 NUMA node"));
+  Machine skylake = flat_with_cpus("GenuineIntel", 6, 85);
+  cases.push_back(fires("kernel.numa_off", "node interleaving", skylake, "2 packages but 1 NUMA node"));
+  skylake.host().kernel.numa = false;
+  cases.push_back(silent("kernel.numa_off", "a source that tells no NUMA nodes", skylake));
+  Machine guest = flat_with_cpus("GenuineIntel", 6, 85);
   guest.virtual_machine(true);
   cases.push_back(silent("kernel.numa_off", "a guest whose sockets are fiction", guest));
   cases.push_back(silent("kernel.numa_off", "two nodes", server()));
@@ -85,6 +105,13 @@ void add_memory(std::vector<Case>& cases) {
   machine.node("numa1").memory_bytes = 448 * 1024 * kMiB;
   cases.push_back(fires("bios.memory_uneven", "a DIMM is missing", machine, "has 448 GiB, another node 512 GiB"));
   cases.push_back(silent("bios.memory_uneven", "memory is not told", server()));
+  Machine fast("packages:2 numa:4 cores:4 gpu:4 nic:2 ndr");  // numa1 and numa3 are HBM
+  for (int i = 0; i < 4; ++i) {
+    fast.node("numa" + std::to_string(i)).memory_bytes = (i % 2 == 0 ? 256 : 64) * 1024 * kMiB;
+    if (i % 2 == 1)
+      fast.node("numa" + std::to_string(i)).cpus = std::to_string(4 * (i - 1));  // some of numa0's, numa2's
+  }
+  cases.push_back(silent("bios.memory_uneven", "HBM beside DIMMs", fast));
   cases.push_back(silent("bios.numa_without_memory", "memory is not told", server()));
 }
 

@@ -9,13 +9,29 @@
 
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
+#include "topology/cpu_set.hpp"
 
 namespace weft::topology::audit {
 namespace {
 
+// Of nodes that share CPUs the largest: hwloc tells CPUs also of memory that is only near them, HBM or CXL.
+std::vector<int> main_memory(const Input& input, int host) {
+  const auto node = [&](int numa) -> const Node& { return input.locality.node(numa); };
+  std::vector<int> numas = numas_with_cpus(input.locality, host);
+  std::stable_sort(numas.begin(), numas.end(),
+                   [&](int a, int b) { return node(a).memory_bytes.value_or(0) > node(b).memory_bytes.value_or(0); });
+  std::vector<int> kept;
+  for (int numa : numas)
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](int larger) { return !common_cpus(node(numa).cpus, node(larger).cpus).empty(); }))
+      kept.push_back(numa);
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
 void check(const Rule& self, const Input& input, Report& report) {
   for (int host = 0; host < input.hosts(); ++host) {
-    const std::vector<int> numas = numas_with_cpus(input.locality, host);
+    const std::vector<int> numas = main_memory(input, host);
     if (numas.size() < 2 || virtual_machine(input, host).value_or(false)) continue;
     std::uint64_t most = 0;
     for (int numa : numas) most = std::max(most, input.locality.node(numa).memory_bytes.value_or(0));
@@ -36,7 +52,9 @@ const Rule bios_memory_uneven = {
     .id = "bios.memory_uneven",
     .severity = Severity::Warning,
     .summary = "a socket has less memory than the others",
-    .silent = "differences below a tenth; nodes without CPUs; sources that do not tell memory; virtual machines",
+    .silent =
+        "differences below a tenth; nodes without CPUs, or with CPUs of a larger one (HBM, CXL); sources that do not "
+        "tell memory; virtual machines",
     .fix = "look for a DIMM that is missing or was disabled (dmidecode -t memory, the BMC's log)",
     .reference = "Documentation/admin-guide/mm/numaperf.rst of Linux",
     .check = check,
