@@ -8,6 +8,7 @@
 #include "base/assert.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/rates.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 int ancestor_of(const Graph& graph, int node, NodeKind kind) {
@@ -77,7 +78,7 @@ std::optional<double> Locality::pci_link_gbs(int id) const {
   const PciLink& pci = node(id).pci;
   if (pci.gts && pci.width) return rates::pci_gbs(*pci.gts, *pci.width);
   const int uplink = uplink_[static_cast<std::size_t>(id)];
-  if (uplink < 0 || graph_.links[static_cast<std::size_t>(uplink)].source == "assumed") return std::nullopt;
+  if (uplink < 0 || graph_.links[static_cast<std::size_t>(uplink)].source == kAssumed) return std::nullopt;
   return graph_.links[static_cast<std::size_t>(uplink)].bandwidth_gbs;
 }
 

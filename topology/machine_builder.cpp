@@ -9,6 +9,7 @@
 
 #include "topology/device_kinds.hpp"
 #include "topology/rates.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -54,14 +55,14 @@ int MachineBuilder::numa(int parent, int os_index) {
   const int id = add(NodeKind::Numa, parent, fmt::format("numa{}", os_index));
   graph_.nodes[static_cast<std::size_t>(id)].os_index = os_index;
   graph_.connect(parent, id, LinkKind::Internal, rates::kNumaToPackage.bandwidth_gbs, rates::kNumaToPackage.latency_us,
-                 "assumed");
+                 kAssumed);
   return id;
 }
 
 int MachineBuilder::numa_without_package(int os_index, double socket_gbs) {
   const int id = add(NodeKind::Numa, machine_, fmt::format("numa{}", os_index));
   graph_.nodes[static_cast<std::size_t>(id)].os_index = os_index;
-  graph_.connect(machine_, id, LinkKind::Internal, socket_gbs, rates::kSocketLatencyUs, "model");
+  graph_.connect(machine_, id, LinkKind::Internal, socket_gbs, rates::kSocketLatencyUs, kModelSource);
   return id;
 }
 
@@ -72,14 +73,14 @@ int MachineBuilder::core_group(int parent, int index) {
   node.loopback_gbs = rates::kCoreGroupLoopback.bandwidth_gbs;
   node.loopback_us = rates::kCoreGroupLoopback.latency_us;
   graph_.connect(parent, id, LinkKind::Internal, rates::kCoreGroupToNuma.bandwidth_gbs,
-                 rates::kCoreGroupToNuma.latency_us, "assumed");
+                 rates::kCoreGroupToNuma.latency_us, kAssumed);
   return id;
 }
 
 int MachineBuilder::host_bridge(int parent, std::string name) {
   const int id = add(NodeKind::PciBridge, parent, std::move(name));
   graph_.connect(parent, id, LinkKind::Internal, rates::kHostBridge.bandwidth_gbs, rates::kHostBridge.latency_us,
-                 "assumed");
+                 kAssumed);
   return id;
 }
 
@@ -90,7 +91,7 @@ int MachineBuilder::pci_device(Node node, std::string source, std::optional<doub
   const bool port = node.kind == NodeKind::PciBridge;
   std::optional<double> gbs = link_gbs(node, graph_.nodes[static_cast<std::size_t>(parent)]);
   if (!gbs) gbs = reported_gbs;
-  if (!gbs) source = "assumed";
+  if (!gbs) source = kAssumed;
   const double latency = port ? rates::kPciPortLatencyUs : rates::kPciLatencyUs;
   const double assumed = port ? rates::kHostBridge.bandwidth_gbs : *rates::pci_gbs(8, 16);
   const int id = graph_.add(std::move(node));
@@ -104,11 +105,11 @@ void MachineBuilder::join_packages() {
   // One socket: the way to the machine is the socket's own fabric, nothing narrower.
   if (packages_.size() == 1) rate = rates::kNumaToPackage.bandwidth_gbs;
   for (int package : packages_)
-    graph_.connect(machine_, package, LinkKind::Internal, rate, rates::kSocketLatencyUs, "assumed");
+    graph_.connect(machine_, package, LinkKind::Internal, rate, rates::kSocketLatencyUs, kAssumed);
   if (packages_.size() > kMaxSocketMesh) return;
   for (std::size_t a = 0; a < packages_.size(); ++a)
     for (std::size_t b = a + 1; b < packages_.size(); ++b)
-      graph_.connect(packages_[a], packages_[b], LinkKind::CpuSocket, rate, rates::kSocketLatencyUs, "model");
+      graph_.connect(packages_[a], packages_[b], LinkKind::CpuSocket, rate, rates::kSocketLatencyUs, kModelSource);
 }
 
 }  // namespace weft::topology

@@ -13,6 +13,7 @@
 #include "topology/fabric/fabric_spec.hpp"
 #include "topology/machine_builder.hpp"
 #include "topology/model_spec.hpp"
+#include "topology/sources.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -89,14 +90,14 @@ class HostModel {
 
   int add_switch(int bridge, int index) {
     Node node = device(NodeKind::PciSwitch, fmt::format("switch{}", index), bridge);
-    return machine_.pci_device(std::move(node), "spec");
+    return machine_.pci_device(std::move(node), kSpec);
   }
 
   void add_gpu(int above, int index) {
     Node node = device(NodeKind::Gpu, fmt::format("gpu{}", index), above);
     node.model = spec_.gpu_model;
     node.device = spec_.gpu_device;
-    gpus_.push_back(machine_.pci_device(std::move(node), "spec"));
+    gpus_.push_back(machine_.pci_device(std::move(node), kSpec));
   }
 
   void add_nic(int above, int index) {
@@ -106,7 +107,7 @@ class HostModel {
     node.fabric = spec_.nic_word != "eth";
     node.network_gbs = spec_.nic_rate.bandwidth_gbs;
     if (node.device.empty() && spec_.nic_word.starts_with("efa")) node.device = "1d0f:efa0";
-    machine_.pci_device(std::move(node), "spec");
+    machine_.pci_device(std::move(node), kSpec);
   }
 
   void add_gpu_links() {
@@ -118,13 +119,13 @@ class HostModel {
       node.host = host_;
       const int fabric = graph_.add(std::move(node));
       for (int gpu : gpus_)
-        graph_.connect(gpu, fabric, LinkKind::NvLink, spec_.nvswitch_gbs, rates::kNvLinkLatencyUs, "spec",
+        graph_.connect(gpu, fabric, LinkKind::NvLink, spec_.nvswitch_gbs, rates::kNvLinkLatencyUs, kSpec,
                        rates::nvlink_count(spec_.nvswitch_gbs));
     }
     if (spec_.nvlink_gbs > 0)
       for (std::size_t a = 0; a < gpus_.size(); ++a)
         for (std::size_t b = a + 1; b < gpus_.size(); ++b)
-          graph_.connect(gpus_[a], gpus_[b], LinkKind::NvLink, spec_.nvlink_gbs, 2 * rates::kNvLinkLatencyUs, "spec",
+          graph_.connect(gpus_[a], gpus_[b], LinkKind::NvLink, spec_.nvlink_gbs, 2 * rates::kNvLinkLatencyUs, kSpec,
                          rates::nvlink_count(spec_.nvlink_gbs));
   }
 

@@ -14,10 +14,10 @@ inline constexpr char kAssumed[] = "assumed";
 inline constexpr char kMeasured[] = "measured";
 
 // What was measured.
-inline constexpr char kCopy[] = "copy";      // between core groups, by one core
-inline constexpr char kMemory[] = "memory";  // between NUMA nodes, by all cores
-inline constexpr char kGpuCopy[] = "gpu";    // between GPUs
-inline constexpr char kToGpu[] = "to_gpu";   // from a NUMA node
+inline constexpr char kCopy[] = "copy";          // between core groups, by one core
+inline constexpr char kMemoryRead[] = "memory";  // between NUMA nodes, by all cores
+inline constexpr char kGpuCopy[] = "gpu";        // between GPUs
+inline constexpr char kToGpu[] = "to_gpu";       // from a NUMA node
 inline constexpr char kFromGpu[] = "from_gpu";
 inline constexpr char kTcp[] = "tcp";  // between hosts
 

@@ -6,6 +6,7 @@
 #include "topology/facts/read_facts.hpp"
 #include "topology/facts/readers.hpp"
 #include "topology/probe/probe.hpp"
+#include "topology/sources.hpp"
 #include "topology/vendor/vendor.hpp"
 
 namespace weft::topology {
@@ -21,7 +22,7 @@ Result<Survey> survey(const ProbeOptions& options) {
   VendorQuery vendors(find_vendor_libraries({tree, read_environment(tree)}), find_helper());
   Survey survey;
   WEFT_TRY_ASSIGN(survey.graph, probe_with(options, VendorBackends::LeaveOut));
-  survey.source = options.root == "/" ? "this machine" : "recorded tree";
+  survey.source = options.root == "/" ? kThisMachine : "recorded tree";
   read_facts(options.root, survey);
   vendors.finish(survey);
   WEFT_TRY(survey.graph.check());

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <thread>
 
+#include "topology/sources.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topo_probe {
@@ -53,7 +54,7 @@ Result<std::optional<Survey>> reference_of(const Arguments& arguments) {
   if (model) {
     Survey reference;
     reference.graph = std::move(model).value();
-    reference.source = "model";
+    reference.source = topology::kModelSource;
     return std::optional(std::move(reference));
   }
   Result<Survey> loaded = topology::load_survey(name);

@@ -16,6 +16,7 @@
 #include "run_cluster.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/record/record.hpp"
+#include "topology/sources.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topo_probe {
@@ -28,7 +29,7 @@ Result<topology::Survey> hosts_of(const Arguments& arguments) {
   if (!arguments.model) return topology::survey(topology::ProbeOptions{arguments.root.value_or("/")});
   topology::Survey survey;
   WEFT_TRY_ASSIGN(survey.graph, topology::model(*arguments.model));
-  survey.source = "model";
+  survey.source = topology::kModelSource;
   return survey;
 }
 

@@ -5,6 +5,7 @@
 
 #include "report.hpp"
 #include "topology/measure/measure.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -23,7 +24,7 @@ std::string binding_words(const Report& report, const Comparison& one) {
 
 std::string measured_text(Report& report) {
   const std::vector<Comparison> comparisons = compare(report.survey, report.locality);
-  if (comparisons.empty()) return report.survey.source == "this machine" ? "nothing could be measured\n" : "";
+  if (comparisons.empty()) return report.survey.source == topology::kThisMachine ? "nothing could be measured\n" : "";
   std::string text =
       fmt::format("\n{:<8}{:<14}{:<14}{:>10}{:>10}{:>12}\n", "measured", "from", "to", "GB/s", "nominal", "latency us");
   for (const Comparison& one : comparisons) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "report.hpp"
+#include "topology/sources.hpp"
 #include "topology/storage.hpp"
 
 namespace weft::topo_probe {
@@ -22,11 +23,11 @@ class UnknownFinder {
  public:
   explicit UnknownFinder(const Report& report)
       : report_(report),
-        live_(report.survey.source == "this machine"),
+        live_(report.survey.source == topology::kThisMachine),
         why_(live_ ? "this machine does not tell" : report.survey.source + " does not tell") {}
 
   std::vector<Unknown> find() {
-    if (report_.survey.source == "model") return {};  // whatever a model does not have does not exist
+    if (report_.survey.source == topology::kModelSource) return {};  // whatever a model does not have does not exist
     for (int package : report_.graph.ids(NodeKind::Package)) with_packages_.insert(report_.locality.node(package).host);
     for (int machine : report_.graph.ids(NodeKind::Machine)) host(report_.locality.node(machine));
     for (const Node& node : report_.graph.nodes)

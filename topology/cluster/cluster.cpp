@@ -16,6 +16,7 @@
 #include "topology/diff/diff.hpp"
 #include "topology/limits.hpp"
 #include "topology/network.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology::cluster {
 namespace {
@@ -197,7 +198,7 @@ void add_streams(ClusterReport& report, const std::vector<std::size_t>& position
     for (const StreamRate& stream : report.nodes[position[host]].streams)
       if (const auto to = machine_of.find(stream.to); to != machine_of.end())
         report.merged.measurements.push_back(
-            {machines[host], to->second, "tcp", stream.at_once, stream.gbs, std::nullopt});
+            {machines[host], to->second, kTcp, stream.at_once, stream.gbs, std::nullopt});
 }
 
 Result<std::vector<std::size_t>> merge_surveys(ClusterReport& report) {

@@ -10,12 +10,13 @@
 #include <utility>
 
 #include "topology/device_kinds.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
 
 bool tells_device_links(const Side& side, int host) {
-  if (side.survey.nccl_version || !side.graph().stated.empty() || side.survey.source == "model") return true;
+  if (side.survey.nccl_version || !side.graph().stated.empty() || side.survey.source == kModelSource) return true;
   const auto& links = side.graph().links;
   const bool any = std::any_of(links.begin(), links.end(), [&](const Link& link) {
     return is_device_link(link.kind) && side.node(link.a).host == host;

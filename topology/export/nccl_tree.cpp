@@ -11,6 +11,7 @@
 
 #include "topology/cpu_set.hpp"
 #include "topology/export/nccl_link.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -99,7 +100,7 @@ Status NcclTree::number_buses() {
   for (const Node& node : graph_.nodes) {
     std::string bus_id = node.bus_id;
     const bool wanted = is_device(node.kind) || (node.kind == NodeKind::PciSwitch && !storage_.contains(node.id));
-    if (wanted && bus_id.empty() && survey_.source == "model") {
+    if (wanted && bus_id.empty() && survey_.source == kModelSource) {
       bus_id = fmt::format("{:04x}:{:02x}:00.0", next >> 8, next & 0xff);
       ++next;
     }

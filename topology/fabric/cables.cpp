@@ -9,6 +9,7 @@
 
 #include "topology/import/source_text.hpp"
 #include "topology/rates.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -109,7 +110,7 @@ void add_network(Graph& graph, const Cables& cables, const std::vector<int>& nic
   for (const auto& [ends, bundle] : bundles) {
     const bool with_nic = graph.nodes[static_cast<std::size_t>(ends.first)].kind != NodeKind::NetworkSwitch;
     graph.connect(ends.first, ends.second, LinkKind::Network, bundle.gbs,
-                  with_nic ? rates::kFabricLatencyUs : switch_latency_us, bundle.assumed ? "assumed" : "ibnetdiscover",
+                  with_nic ? rates::kFabricLatencyUs : switch_latency_us, bundle.assumed ? kAssumed : "ibnetdiscover",
                   bundle.count);
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "topology/network.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -80,7 +81,7 @@ class FabricBuilder {
   void join(const Port& port, int host) {
     Switch& leaf = at(leaves_, {group_of(host), rail_of_leaf(port.rail)}, spec_.levels == 1 ? "network" : "leaf");
     graph_.connect(port.node, leaf.node, LinkKind::Network, port.rate.rate.bandwidth_gbs, port.rate.rate.latency_us,
-                   port.rate.known ? "spec" : "assumed");
+                   port.rate.known ? kSpec : kAssumed);
     leaf.down_gbs += port.rate.rate.bandwidth_gbs;
     leaf.port_gbs = std::max(leaf.port_gbs, port.rate.rate.bandwidth_gbs);
   }
@@ -94,7 +95,7 @@ class FabricBuilder {
 
   void link_up(const Switch& lower, Switch& upper, double gbs) {
     const int cables = std::max(1, static_cast<int>(std::lround(gbs / lower.port_gbs)));
-    graph_.connect(lower.node, upper.node, LinkKind::Network, gbs, spec_.latency_us, "spec", cables);
+    graph_.connect(lower.node, upper.node, LinkKind::Network, gbs, spec_.latency_us, kSpec, cables);
     graph_.nodes[static_cast<std::size_t>(lower.node)].parent = upper.node;
     upper.down_gbs += gbs;
     upper.port_gbs = std::max(upper.port_gbs, lower.port_gbs);

@@ -24,6 +24,7 @@
 #include "topology/limits.hpp"
 #include "topology/node_names.hpp"
 #include "topology/rates.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -205,7 +206,7 @@ class ListedHosts {
     const int nic = survey_.graph.add(std::move(node));
     // Where in the host the adapter sits is not known; the link must not be what binds.
     survey_.graph.connect(machine, nic, LinkKind::Pci, rates::kHostBridge.bandwidth_gbs, rates::kPciLatencyUs,
-                          "assumed");
+                          kAssumed);
     DeviceFacts facts;
     facts.node = name;
     facts.guid = adapter.guid;

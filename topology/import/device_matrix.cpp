@@ -9,6 +9,7 @@
 #include "topology/machine_builder.hpp"
 #include "topology/node_names.hpp"
 #include "topology/rates.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -35,7 +36,7 @@ class MatrixMachine {
     for (const auto& [pair, relation] : matrix_.between)
       if (relation.xgmi)
         graph_.connect(id(pair.first), id(pair.second), LinkKind::Xgmi, rates::kXgmiUnknownGbs,
-                       2 * rates::kXgmiLatencyUs, "assumed", kUnknownCount);
+                       2 * rates::kXgmiLatencyUs, kAssumed, kUnknownCount);
     state_classes();
     return std::move(graph_);
   }
@@ -59,7 +60,7 @@ class MatrixMachine {
       node.names = {from.name};
       node.fabric = true;  // these tools list what verbs can drive
     }
-    ids_.push_back(builder_.pci_device(std::move(node), "assumed"));
+    ids_.push_back(builder_.pci_device(std::move(node), kAssumed));
   }
 
   int home_of(const Device& from) const {
@@ -93,7 +94,7 @@ class MatrixMachine {
       if (relation.nvlinks > 0)
         graph_.connect(id(pair.first), id(pair.second), LinkKind::NvLink,
                        link_gbs(relation.nvlinks, sum.at(pair.first), sum.at(pair.second)) * relation.nvlinks,
-                       2 * rates::kNvLinkLatencyUs, "assumed", relation.nvlinks);
+                       2 * rates::kNvLinkLatencyUs, kAssumed, relation.nvlinks);
   }
 
   // These tools do not tell what GPU it is. Of GPUs with bridges those of capability 8.6 (RTX 3090, A6000, A40) are
@@ -112,7 +113,7 @@ class MatrixMachine {
     const int fabric = graph_.add(std::move(node));
     for (const auto& [gpu, unused] : gpus)
       graph_.connect(id(gpu), fabric, LinkKind::NvLink, rates::nvlink_gbs(std::nullopt) * count,
-                     rates::kNvLinkLatencyUs, "assumed", count);
+                     rates::kNvLinkLatencyUs, kAssumed, count);
   }
 
   void state_classes() {

@@ -15,6 +15,7 @@
 #include "topology/import/source_text.hpp"
 #include "topology/import/xml_document.hpp"
 #include "topology/rates.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -265,7 +266,7 @@ void NcclMachine::read_nvlink(const GpuElement& gpu, const pugi::xml_node& link,
     to_switch_[gpu.node] += count;
   } else if (target_class == kCpuClass) {
     const double one = rates::nvlink_gbs(nccl::integer(gpu.element, "sm"));
-    graph_.connect(gpu.node, gpu.home, LinkKind::NvLink, one * count, rates::kNvLinkLatencyUs, "spec", count);
+    graph_.connect(gpu.node, gpu.home, LinkKind::NvLink, one * count, rates::kNvLinkLatencyUs, kSpec, count);
   }
 }
 
@@ -299,12 +300,12 @@ void NcclMachine::connect_pairs() {
   each_pair(nvlinks_, [&](int a, int b, int count) {
     const std::optional<long long> sm = nccl::integer(element_of(a), "sm");
     graph_.connect(a, b, LinkKind::NvLink, rates::nvlink_gbs(sm) * count, 2 * rates::kNvLinkLatencyUs,
-                   sm ? "spec" : "assumed", count);
+                   sm ? kSpec : kAssumed, count);
   });
   each_pair(xgmi_, [&](int a, int b, int count) {
     const std::optional<double> one = rates::xgmi_gbs(element_of(a).attribute("gcn").value());
     graph_.connect(a, b, LinkKind::Xgmi, one.value_or(rates::kXgmiUnknownGbs) * count, 2 * rates::kXgmiLatencyUs,
-                   one ? "spec" : "assumed", count);
+                   one ? kSpec : kAssumed, count);
   });
 }
 
@@ -318,7 +319,7 @@ void NcclMachine::connect_switch() {
   for (const auto& [gpu, count] : to_switch_) {
     const std::optional<long long> sm = nccl::integer(element_of(gpu), "sm");
     graph_.connect(gpu, fabric, LinkKind::NvLink, rates::nvlink_gbs(sm) * count, rates::kNvLinkLatencyUs,
-                   sm ? "spec" : "assumed", count);
+                   sm ? kSpec : kAssumed, count);
   }
 }
 

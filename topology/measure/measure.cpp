@@ -88,7 +88,7 @@ class Measurer {
     const std::size_t bytes = std::clamp(options_.memory_bytes / readers, kLeastBlock, kLargestBlock);
     const auto gbs = time_reads(reads, bytes, at_once ? 1 : kRounds);
     for (std::size_t i = 0; gbs && i < pairs.size(); ++i)
-      add(numas_[pairs[i].first].node, numas_[pairs[i].second].node, kMemory, at_once, (*gbs)[i], std::nullopt);
+      add(numas_[pairs[i].first].node, numas_[pairs[i].second].node, kMemoryRead, at_once, (*gbs)[i], std::nullopt);
   }
 
   void all_memory_at_once() {

@@ -19,8 +19,8 @@ struct MeasureOptions {
   std::size_t memory_bytes = std::size_t{1} << 30;  // at most, for all threads of a NUMA node together
 };
 
-// Adds measurements of one host, which is this machine: kCopy between core groups, kMemory between NUMA nodes, kToGpu
-// and kFromGpu between NUMA nodes and GPUs, kGpuCopy from GPU to GPU.
+// Adds measurements of one host, which is this machine: kCopy between core groups, kMemoryRead between NUMA nodes,
+// kToGpu and kFromGpu between NUMA nodes and GPUs, kGpuCopy from GPU to GPU.
 void measure(Survey& survey, const MeasureOptions& options = {});
 
 // A measurement beside what the graph says of its path.
