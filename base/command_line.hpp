@@ -26,6 +26,7 @@ struct ParsedCommandLine {
 template <typename Arguments, typename Body>
 int run_program(std::string_view name, const ParsedCommandLine<Arguments>& parsed, Body body) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that becomes larger than allowed (ulimit -f)
   const auto fail = [name](std::string_view message) {
     complain(name, message);
     return kBadInput;
@@ -37,6 +38,17 @@ int run_program(std::string_view name, const ParsedCommandLine<Arguments>& parse
   }
   const Result<int> code = body(*parsed.arguments);
   return code ? *code : fail(code.error().message());
+}
+
+// "--output=": CLI11 would take the next word for the value, or none where a flag may have one.
+inline std::optional<std::string> find_empty_value(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") break;
+    if (word.starts_with("--") && word.ends_with('=') && word.find('=') + 1 == word.size())
+      return std::string(word.substr(0, word.size() - 1)) + ": is empty";
+  }
+  return std::nullopt;
 }
 
 // An empty value is a mistake, as of an unset shell variable; without this it would count as not given. `app` is a

@@ -188,6 +188,8 @@ Parsed parse(int argc, char** argv) {
   CLI::App app("Times collectives and checks every result.", "weft-bench");
   app.footer(kFooter);
   app.set_version_flag("--version", std::string(version()));
+  if (const std::optional<std::string> empty = base::find_empty_value(argc, argv))
+    return {std::nullopt, fmt::format("{}; see weft-bench --help", *empty), true};
   try {
     add_what(app, words, arguments);
     add_how(app, words, arguments);

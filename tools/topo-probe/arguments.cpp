@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "base/command_line.hpp"
+#include "effects.hpp"
 #include "formats.hpp"
 #include "weft/version.hpp"
 
@@ -79,6 +82,11 @@ void describe_audit(CLI::App& app, Arguments& arguments) {
   app.add_option("--interval", arguments.interval_s,
                  "seconds between two looks at this machine: error counters that rise meanwhile are findings")
       ->check(CLI::Range(0.1, 3600.0))
+      ->check(
+          [](const std::string& value) {
+            return std::isnan(std::strtod(value.c_str(), nullptr)) ? "is no number" : "";
+          },
+          "")
       ->excludes(app.get_option("--model"))
       ->excludes(app.get_option("--from"))
       ->excludes(app.get_option("--root"))
@@ -129,7 +137,8 @@ void describe_record(CLI::App& app, Arguments& arguments) {
   };
   record
       ->add_option_function<std::string>(
-          "OUT", [value](const std::string& path) { value().path = path; }, "the archive to write, a .tar.bz2")
+          "OUT", [value](const std::string& path) { value().path = path; },
+          "the archive to write: .tar.bz2, .tar.gz, .tar.xz or .tar")
       ->required();
   record->add_flag_callback(
       "--anonymise", [value] { value().anonymise = true; },
@@ -139,14 +148,10 @@ void describe_record(CLI::App& app, Arguments& arguments) {
   base::refuse_empty_values(*record);
 }
 
-// What would be ignored is refused.
+// What effects.cpp knows nothing of: pairs that contradict each other.
 void describe_exclusions(CLI::App& app) {
-  CLI::Option* cluster = app.get_option("--cluster");
-  for (const char* other :
-       {"--fabric", "--write-corrected", "--matrix", "--rings", "--bindings", "--env", "--nccl-version"})
-    cluster->excludes(app.get_option(other));
   CLI::Option* fabric = app.get_option("--fabric");
-  for (const char* other : {"--root", "--interval"}) fabric->excludes(app.get_option(other));
+  for (const char* other : {"--root", "--interval", "--cluster"}) fabric->excludes(app.get_option(other));
 }
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -160,6 +165,26 @@ void describe(CLI::App& app, Arguments& arguments) {
   base::refuse_empty_values(app);
 }
 
+// The options before a subcommand, or all where there is none.
+std::vector<std::string> given_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0) names.push_back(option->get_name());
+  return names;
+}
+
+// What was said about the whole program holds for a subcommand, unless it was said again.
+std::optional<std::string> find_mistake(const CLI::App& app, Arguments& arguments) {
+  const std::vector<std::string> given = given_options(app);
+  if (std::optional<std::string> useless = find_option_without_effect(arguments, given)) return useless;
+  for (const CLI::App* subcommand : app.get_subcommands())
+    for (const std::string& name : given)
+      if (const CLI::Option* again = subcommand->get_option_no_throw(name); again != nullptr && again->count() > 0)
+        return fmt::format("{} is given both before and behind {}", name, subcommand->get_name());
+  if (arguments.diff && arguments.format == "json") arguments.diff->json = true;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Parsed parse(int argc, char** argv) {
@@ -169,6 +194,10 @@ Parsed parse(int argc, char** argv) {
   app.footer(kFooter);
   app.set_version_flag("--version", fmt::format("topo-probe {}", version()));
   describe(app, arguments);
+  const auto mistake = [](std::string_view what) -> Parsed {
+    return {std::nullopt, fmt::format("{}; see topo-probe --help", what), true};
+  };
+  if (const std::optional<std::string> empty = base::find_empty_value(argc, argv)) return mistake(*empty);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {
@@ -176,8 +205,9 @@ Parsed parse(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), false};
   } catch (const CLI::ParseError& error) {
-    return {std::nullopt, fmt::format("{}; see topo-probe --help", error.what()), true};
+    return mistake(error.what());
   }
+  if (const std::optional<std::string> wrong = find_mistake(app, arguments)) return mistake(*wrong);
   return {std::move(arguments), "", false};
 }
 

@@ -16,7 +16,7 @@ struct DiffArguments {
   bool json = false;
 };
 
-// topo-probe record OUT.tar.bz2
+// topo-probe record OUT.tar.bz2, or with another ending
 struct RecordArguments {
   std::string path;
   bool anonymise = false;

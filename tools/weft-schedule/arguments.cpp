@@ -105,6 +105,7 @@ class CommandLine {
   Parsed parse(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-' && !is_subcommand(argv[1]))
       return wrong(fmt::format("there is no subcommand \"{}\"", argv[1]));
+    if (const std::optional<std::string> empty = base::find_empty_value(argc, argv)) return wrong(*empty);
     try {
       app_.parse(argc, argv);
     } catch (const CLI::CallForVersion& version) {
