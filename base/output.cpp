@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxLinks = 40;  // as the kernel follows
+constexpr int kMaxLinks = 40;        // as the kernel follows
+constexpr int kMaxTemporaries = 64;  // that processes of this number left behind
 
 Status cannot_write(std::string_view what, int error) {
   return Status(Code::SystemError, fmt::format("cannot write {}: {}", what, std::strerror(error)));
@@ -54,13 +56,39 @@ std::string_view kind_of(fs::file_type type) {
 Result<std::string> target_of(const std::string& path) {
   std::error_code error;
   const fs::file_status state = fs::status(path, error);
+  if (error && state.type() == fs::file_type::none) return cannot_write(quoted(path), error.value());
   if (path.empty() || (fs::exists(state) && !fs::is_regular_file(state)))
     return Status(Code::InvalidArgument,
                   fmt::format("cannot write \"{}\": it is {}; give the name of a file", path, kind_of(state.type())));
   fs::path target = path;
-  for (int hops = 0; hops < kMaxLinks && fs::is_symlink(fs::symlink_status(target, error)); ++hops)
+  for (int hops = 0; fs::is_symlink(fs::symlink_status(target, error)); ++hops) {
+    if (hops == kMaxLinks) return cannot_write(quoted(path), ELOOP);
     target = target.parent_path() / fs::read_symlink(target, error);
+  }
   return target.string();
+}
+
+// A file of our own beside the one that it will replace. Its name does not hold the other's, which may be as long as
+// names can be. Nothing, and errno, if there can be none.
+struct Temporary {
+  std::string path;
+  FileDescriptor file;
+};
+Temporary open_beside(const fs::path& target) {
+  Temporary temporary;
+  for (int number = 0; number < kMaxTemporaries; ++number) {
+    temporary.path = (target.parent_path() / fmt::format(".weft-{}-{}.tmp", ::getpid(), number)).string();
+    temporary.file = FileDescriptor(::open(temporary.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (temporary.file || errno != EEXIST) break;
+  }
+  return temporary;
+}
+
+// A file that is replaced keeps who may read and write it. 0, or the error.
+int keep_mode(int fd, const std::string& target) {
+  struct stat old {};
+  if (::stat(target.c_str(), &old) != 0) return 0;
+  return ::fchmod(fd, old.st_mode & 0777) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -78,14 +106,14 @@ Status check_writable(const std::string& path) {
 
 Status write_file(const std::string& path, std::string_view text) {
   WEFT_TRY_ASSIGN(const std::string target, target_of(path));
-  const std::string beside = fmt::format("{}.{}.tmp", target, ::getpid());
-  FileDescriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file) return cannot_write(quoted(path), errno);
-  int error = write_all(file.get(), text);
-  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-  if (error == 0 && ::rename(beside.c_str(), target.c_str()) != 0) error = errno;
+  const Temporary beside = open_beside(target);
+  if (!beside.file) return cannot_write(quoted(path), errno);
+  int error = write_all(beside.file.get(), text);
+  if (error == 0) error = keep_mode(beside.file.get(), target);
+  if (error == 0 && ::fsync(beside.file.get()) != 0) error = errno;
+  if (error == 0 && ::rename(beside.path.c_str(), target.c_str()) != 0) error = errno;
   if (error == 0) return {};
-  ::unlink(beside.c_str());
+  ::unlink(beside.path.c_str());
   return cannot_write(quoted(path), error);
 }
 

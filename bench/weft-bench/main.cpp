@@ -98,5 +98,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that becomes larger than allowed (ulimit -f)
   return weft::bench::run(argc, argv);
 }
