@@ -2,10 +2,13 @@
 // lines tell. An importer is a row of the table; the first that recognises the text reads it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <system_error>
 
+#include "topology/begins_like_survey.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/import/import.hpp"
 #include "topology/limits.hpp"
@@ -54,7 +57,37 @@ constexpr Importer kImporters[] = {
     {"the text of nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi},
 };
 
+// Reports and surveys begin with one of these members, other programs' JSON with others. It may be cut within the word.
+bool begins_like_our_json(std::string_view text) {
+  constexpr std::string_view kFirst[] = {"schema", "source", "graph"};
+  text.remove_prefix(text.find('{') + 1);
+  const std::size_t quote = text.find_first_not_of(" \t\r\n");
+  if (quote == std::string_view::npos) return true;
+  if (text[quote] != '"') return false;
+  text.remove_prefix(quote + 1);
+  const std::size_t end = text.find('"');
+  const bool named = std::any_of(std::begin(kFirst), std::end(kFirst), [&](std::string_view name) {
+    return end == std::string_view::npos ? name.starts_with(text) : text.substr(0, end) == name;
+  });
+  if (!named || end == std::string_view::npos || text.substr(0, end) != "schema") return named;
+  // Ours is a number; others name theirs.
+  const std::size_t value = text.find_first_not_of(": \t\r\n", end + 1);
+  return value == std::string_view::npos || (text[value] >= '0' && text[value] <= '9');
+}
+
 }  // namespace
+
+bool begins_like_survey(std::string_view path) {
+  constexpr std::size_t kMatrixHeadBytes = std::size_t{1} << 16;  // within which a table of smi begins
+  const std::string file(path);
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) return holds_tree(file);
+  const std::string head = read_head(file, kMatrixHeadBytes);
+  if (head.empty() || is_archive(head)) return true;
+  if (starts_with_brace(head)) return begins_like_our_json(head);
+  return std::any_of(std::begin(kImporters), std::end(kImporters),
+                     [&](const Importer& importer) { return importer.recognises(head); });
+}
 
 Result<Survey> load_survey(std::string_view path) {
   const std::string file(path);

@@ -316,10 +316,57 @@ TEST_F(ClusterProgram, reads_a_folder_with_a_dump_of_each_node) {
   EXPECT_THAT(missing.err, HasSubstr("is no folder"));
 }
 
+TEST_F(ClusterProgram, what_is_no_dump_is_left_out_and_named) {
+  const weft::test::TemporaryFolder folder;
+  const auto put = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() + "/" + name) << text;
+  };
+  for (int i = 1; i <= 3; ++i) write_dump(folder.path() + "/dump" + std::to_string(i) + ".json", node_survey(i));
+  put("README", "The dumps of last Tuesday.\n");
+  put("truth.json", "{\n  \"schema\": \"truth-1\",\n  \"gpus\": 8\n}\n");
+  put("list.json", "[1, 2]\n");
+  put("page.html", "<!DOCTYPE html><html><topology/></html>\n");
+  std::filesystem::create_directories(folder.path() + "/logs/old");
+  const topology::test::Outcome text = run("--cluster --fail-on warning --from " + folder.path());
+  EXPECT_EQ(text.exit_code, 0) << text.out << text.err;
+  EXPECT_THAT(text.out, HasSubstr("cluster: 3 nodes, 1 kind\n"));
+  EXPECT_THAT(text.out, Not(HasSubstr("silent")));
+  for (const std::string name : {"README", "truth.json", "list.json", "page.html", "logs"})
+    EXPECT_THAT(text.out, HasSubstr("info cluster.left_out: " + name + " is no dump; left out\n"));
+  EXPECT_EQ(json::parse(run("--cluster --json --from " + folder.path()).out)["silent"], json::array());
+  EXPECT_THAT(run("--cluster --ignore cluster.left_out@README --from " + folder.path()).out, Not(HasSubstr("README")));
+}
+
+TEST_F(ClusterProgram, what_begins_like_a_dump_and_is_broken_is_a_silent_node) {
+  const weft::test::TemporaryFolder folder;
+  write_dump(folder.path() + "/dump1.json", node_survey(1));
+  const std::vector<std::pair<std::string, std::string>> broken = {
+      {"a.json", ""},
+      {"b.json", "{"},
+      {"c.json", "{\n  \"sche"},
+      {"d.json", "{\n  \"schema\": 1,\n  \"packages\": [{\"os_in"},
+      {"e.json", "{\"source\": \"hwloc XML\", \"fac"},
+      {"f.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"><object"},
+      {"g.xml", "<system version=\"1\"><cpu"},
+      {"h.tar.bz2", "BZh91AY&SY"},
+  };
+  for (const auto& [name, text] : broken) std::ofstream(folder.path() + "/" + name) << text;
+  std::filesystem::create_directories(folder.path() + "/i/sys");
+  const json report = json::parse(run("--cluster --json --from " + folder.path()).out);
+  std::vector<std::string> silent;
+  for (const json& node : report["silent"]) silent.push_back(node["node"]);
+  EXPECT_THAT(silent, testing::ElementsAre("a", "b", "c", "d", "e", "f", "g", "h", "i"));
+  EXPECT_EQ(run("--cluster --fail-on error --from " + folder.path()).exit_code, 1);
+}
+
+TEST_F(ClusterProgram, a_folder_without_any_dump_is_an_error) {
+  const weft::test::TemporaryFolder folder;
+  std::ofstream(folder.path() + "/README") << "nothing yet\n";
+  topology::test::expect_one_line(run("--cluster --from " + folder.path()), "holds no dump of a node; README is none");
+}
+
 TEST_F(ClusterProgram, refuses_options_that_it_would_have_to_ignore) {
-  for (const std::string option : {"--fabric x.fabric", "--measure --write-corrected x.json", "--matrix", "--rings",
-                                   "--bindings", "--env", "--nccl-version 1"})
-    topology::test::expect_one_line(run("--cluster " + option), "excludes");
+  topology::test::expect_one_line(run("--cluster --fabric x.fabric"), "excludes");
   topology::test::expect_one_line(run("--fabric x.fabric --root /nowhere"), "excludes");
   topology::test::expect_one_line(run("--fabric x.fabric --interval 1"), "excludes");
 }

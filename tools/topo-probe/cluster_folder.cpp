@@ -8,10 +8,12 @@
 #include <atomic>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <thread>
 
 #include "cluster.hpp"
+#include "topology/begins_like_survey.hpp"
 #include "topology/limits.hpp"
 #include "topology/read_file.hpp"
 #include "topology/record/unpack.hpp"
@@ -20,6 +22,7 @@ namespace weft::topo_probe {
 namespace {
 
 using topology::cluster::ClusterNode;
+using topology::cluster::ClusterSource;
 
 constexpr unsigned kMaxThreads = 16;
 
@@ -28,11 +31,13 @@ std::string without_extension(const std::string& file) {
   return file.substr(0, dot);
 }
 
-ClusterNode read_node(const std::string& folder, const std::string& file) {
+// Nothing for what is no dump.
+std::optional<ClusterNode> read_node(const std::string& folder, const std::string& file) {
   ClusterNode node;
   node.name = without_extension(file);
   Result<topology::Survey> survey = topology::load_survey(folder + "/" + file);
   if (!survey) {
+    if (!topology::begins_like_survey(folder + "/" + file)) return std::nullopt;
     node.failure = survey.error().message();
     return node;
   }
@@ -48,8 +53,9 @@ bool is_recorded_tree(const std::string& path) {
          topology::is_archive(topology::read_head(path, topology::kArchiveHeadBytes));
 }
 
-std::vector<ClusterNode> read_nodes(const std::string& folder, const std::vector<std::string>& files) {
-  std::vector<ClusterNode> nodes(files.size());
+// As many as there are files.
+std::vector<std::optional<ClusterNode>> read_nodes(const std::string& folder, const std::vector<std::string>& files) {
+  std::vector<std::optional<ClusterNode>> nodes(files.size());
   std::vector<std::size_t> plain;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (is_recorded_tree(folder + "/" + files[i]))
@@ -74,16 +80,17 @@ std::vector<ClusterNode> read_nodes(const std::string& folder, const std::vector
 }
 
 // Two dumps of one name are told apart by their files.
-void tell_apart(std::vector<ClusterNode>& nodes, const std::vector<std::string>& files) {
+void tell_apart(std::vector<std::optional<ClusterNode>>& nodes, const std::vector<std::string>& files) {
   std::map<std::string, int> count;
-  for (const ClusterNode& node : nodes) ++count[node.name];
+  for (const std::optional<ClusterNode>& node : nodes)
+    if (node) ++count[node->name];
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (count[nodes[i].name] > 1) nodes[i].name += fmt::format(" ({})", files[i]);
+    if (nodes[i] && count[nodes[i]->name] > 1) nodes[i]->name += fmt::format(" ({})", files[i]);
 }
 
 }  // namespace
 
-Result<std::vector<ClusterNode>> nodes_of_folder(const std::string& folder) {
+Result<ClusterSource> nodes_of_folder(const std::string& folder) {
   struct stat about {};
   if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
     return Status(Code::InvalidArgument,
@@ -93,9 +100,19 @@ Result<std::vector<ClusterNode>> nodes_of_folder(const std::string& folder) {
   if (files.size() > static_cast<std::size_t>(topology::kMaxHosts))
     return Status(Code::ResourceExhausted,
                   fmt::format("{}: holds {} dumps; the most is {}", folder, files.size(), topology::kMaxHosts));
-  std::vector<ClusterNode> nodes = read_nodes(folder, files);
+  std::vector<std::optional<ClusterNode>> nodes = read_nodes(folder, files);
   tell_apart(nodes, files);
-  return nodes;
+  ClusterSource source;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (nodes[i])
+      source.nodes.push_back(std::move(*nodes[i]));
+    else
+      source.left_out.push_back(files[i]);
+  }
+  if (source.nodes.empty())
+    return Status(Code::InvalidArgument,
+                  fmt::format("{}: holds no dump of a node; {} is none", folder, source.left_out.front()));
+  return source;
 }
 
 }  // namespace weft::topo_probe

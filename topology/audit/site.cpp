@@ -7,6 +7,7 @@
 
 #include "base/json_reader.hpp"
 #include "topology/audit/audit.hpp"
+#include "topology/audit/left_out.hpp"
 #include "topology/read_file.hpp"
 
 namespace weft::topology::audit {
@@ -37,7 +38,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 std::vector<std::string_view> known_ids() {
-  std::vector<std::string_view> ids = {kOddNode, kSilentNode};
+  std::vector<std::string_view> ids = {kOddNode, kSilentNode, kLeftOut};
   for (const Rule* rule : rules()) ids.push_back(rule->id);
   return ids;
 }
@@ -142,7 +143,8 @@ Result<Ignored> parse_ignored(std::string_view text) {
                   at == std::string_view::npos ? "" : std::string(text.substr(at + 1))};
   if (at != std::string_view::npos && ignored.subject.empty())
     return Status(Code::InvalidArgument, fmt::format("\"{}\" has no subject behind its @", text.substr(0, 80)));
-  if (find_rule(ignored.id) != nullptr || ignored.id == kOddNode || ignored.id == kSilentNode) return ignored;
+  if (find_rule(ignored.id) != nullptr) return ignored;
+  if (ignored.id == kOddNode || ignored.id == kSilentNode || ignored.id == kLeftOut) return ignored;
   const std::vector<std::string_view> near = near_ids(ignored.id);
   return Status(Code::InvalidArgument, fmt::format("no rule has the id \"{}\"; {}", ignored.id.substr(0, 80),
                                                    near.empty() ? std::string("docs/audit.md lists them")

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "topology/append_hosts.hpp"
+#include "topology/audit/left_out.hpp"
 #include "topology/audit/site.hpp"
 #include "topology/cluster/likeness.hpp"
 #include "topology/diff/diff.hpp"
@@ -171,8 +172,19 @@ SharedFinding silent_node(const ClusterNode& node, std::size_t position) {
   return silent;
 }
 
+SharedFinding left_out(const std::string& file) {
+  SharedFinding left;
+  left.finding.id = audit::kLeftOut;
+  left.finding.severity = audit::Severity::Info;
+  left.finding.subject = file;
+  left.finding.evidence = "is no dump; left out";
+  left.finding.fix = "keep the dumps of nodes in a folder of their own";
+  return left;
+}
+
 // What only the whole cluster shows, but what the site ignores.
-std::vector<SharedFinding> findings_of_cluster(const ClusterReport& report, const audit::Site& site) {
+std::vector<SharedFinding> findings_of_cluster(const ClusterReport& report, const std::vector<std::string>& files,
+                                               const audit::Site& site) {
   const auto ignored = [&](std::string_view id, std::size_t position) {
     return audit::is_ignored(site, id, report.nodes[position].name);
   };
@@ -185,6 +197,8 @@ std::vector<SharedFinding> findings_of_cluster(const ClusterReport& report, cons
     if (!nodes.empty())
       findings.push_back(odd_nodes(report.groups[i], reference_name(report), std::move(nodes), report.nodes.size()));
   }
+  for (const std::string& file : files)
+    if (!audit::is_ignored(site, audit::kLeftOut, file)) findings.push_back(left_out(file));
   return findings;
 }
 
@@ -229,12 +243,11 @@ const std::string& reference_name(const ClusterReport& report) {
   return report.nodes[report.groups.front().nodes.front()].name;
 }
 
-Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const audit::Site& site,
-                                          const Survey* reference) {
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [](const ClusterNode& a, const ClusterNode& b) { return name_before(a.name, b.name); });
+Result<ClusterReport> make_cluster_report(ClusterSource source, const audit::Site& site, const Survey* reference) {
   ClusterReport report;
-  report.nodes = std::move(nodes);
+  report.nodes = std::move(source.nodes);
+  std::stable_sort(report.nodes.begin(), report.nodes.end(),
+                   [](const ClusterNode& a, const ClusterNode& b) { return name_before(a.name, b.name); });
   for (std::size_t i = 0; i < report.nodes.size(); ++i) {
     ClusterNode& node = report.nodes[i];
     if (node.survey && node.survey->graph.hosts() != 1) {
@@ -245,7 +258,7 @@ Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const 
   }
   report.groups = groups_of(report.nodes);
   tell_changes(report.nodes, report.groups);
-  report.findings = findings_of_cluster(report, site);
+  report.findings = findings_of_cluster(report, source.left_out, site);
   for (Group& group : report.groups) group.changes.resize(std::min(group.changes.size(), kMaxChanges));
   if (report.groups.empty()) return report;
   WEFT_TRY_ASSIGN(const std::vector<std::size_t> position, merge_surveys(report));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topology/audit/audit.hpp"
@@ -49,9 +50,19 @@ struct ClusterReport {
   Survey merged;  // the hosts in order, without those that are silent, joined to one network
 };
 
+// Where the nodes come from a folder: they, and what there is no dump of a node.
+struct ClusterSource {
+  std::vector<ClusterNode> nodes;
+  std::vector<std::string> left_out;
+};
+
 // Nodes are sorted by name first, numbers in names by value. `site` and `reference` are those of audit::audit().
-Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const audit::Site& site = {},
+Result<ClusterReport> make_cluster_report(ClusterSource source, const audit::Site& site = {},
                                           const Survey* reference = nullptr);
+inline Result<ClusterReport> make_cluster_report(std::vector<ClusterNode> nodes, const audit::Site& site = {},
+                                                 const Survey* reference = nullptr) {
+  return make_cluster_report(ClusterSource{std::move(nodes), {}}, site, reference);
+}
 
 // The node that odd ones are compared with; there is a group.
 const std::string& reference_name(const ClusterReport& report);

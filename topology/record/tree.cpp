@@ -18,12 +18,17 @@ bool is_folder(const std::string& path) {
   return ::lstat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-// The folder that holds sys/: this one, or the only one in it that does.
-Result<std::string> find_root(const std::string& folder, const std::string& name) {
-  if (is_folder(folder + "/sys")) return folder;
+std::vector<std::string> trees_below(const std::string& folder) {
   std::vector<std::string> found;
   for (const std::string& below : list_folder(folder))
     if (is_folder(folder + "/" + below) && is_folder(folder + "/" + below + "/sys")) found.push_back(below);
+  return found;
+}
+
+// The folder that holds sys/: this one, or the only one in it that does.
+Result<std::string> find_root(const std::string& folder, const std::string& name) {
+  if (is_folder(folder + "/sys")) return folder;
+  const std::vector<std::string> found = trees_below(folder);
   if (found.size() == 1) return folder + "/" + found.front();
   return Status(Code::NotFound,
                 fmt::format("{}: holds {}; give a tree with sys/ and proc/ in it", name,
@@ -31,6 +36,8 @@ Result<std::string> find_root(const std::string& folder, const std::string& name
 }
 
 }  // namespace
+
+bool holds_tree(const std::string& folder) { return is_folder(folder + "/sys") || !trees_below(folder).empty(); }
 
 Result<Survey> survey_tree(const std::string& folder) {
   WEFT_TRY_ASSIGN(const std::string root, find_root(folder, folder));

@@ -10,7 +10,9 @@ namespace weft::topology {
 // What the tree in a folder tells: the folder itself holds sys/, or the only folder in it that does. NotFound if there
 // is none.
 Result<Survey> survey_tree(const std::string& folder);
-// The same of an archive.
+// Whether there is one, or several of which survey_tree() could not choose.
+bool holds_tree(const std::string& folder);
+// The same as survey_tree() of an archive.
 Result<Survey> survey_archive(const std::string& path);
 
 }  // namespace weft::topology
