@@ -204,5 +204,38 @@ TEST(HwlocFacts, what_the_graph_has_no_place_for_is_among_the_facts) {
   EXPECT_EQ(facts.interface("ib0")->bus_id, "0000:02:00.0");
 }
 
+const std::string kXml = "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"></topology>\n";
+
+TEST(GluedXml, behind_a_table_is_told_with_its_line) {
+  const std::string table = kHeader + "GPU0\t X \tSYS\tPIX\t0-3\t0\nGPU1\tSYS\t X \tSYS\t4-7\t1\n" + kNicRow + kLegend;
+  EXPECT_THAT(of_nvidia(table + kXml),
+              ElementsAre("I topo.txt:8: XML begins here, which is not read: the text before it "
+                          "is; give each in a file of its own"));
+  EXPECT_THAT(of_nvidia(table + "<system version=\"1\">"), ElementsAre(HasSubstr("topo.txt:8: XML begins here")));
+  EXPECT_THAT(of_nvidia(table + "system 1 <none>\n"), IsEmpty());
+  const std::string rocm =
+      "=== Link Type between two GPUs ===\n       GPU0  GPU1\nGPU0   0     XGMI\nGPU1   XGMI  0\n=== Numa Nodes ===\n"
+      "GPU[0] : (Topology) Numa Node: 0\nGPU[1] : (Topology) Numa Node: 0\n";
+  EXPECT_THAT(of_rocm(rocm), IsEmpty());
+  EXPECT_THAT(of_rocm(rocm + kXml), ElementsAre(HasSubstr("rocm.txt:8: XML begins here")));
+}
+
+std::vector<std::string> of_nic(const std::string& pci, const std::string& net) {
+  return of_nccl(
+      "<system version=\"1\">\n<cpu numaid=\"0\" affinity=\"ff\">\n<pci busid=\"0000:01:00.0\" class=\"0x020700\" " +
+      pci + ">\n<nic>\n<net name=\"mlx5_0\" " + net + "/>\n</nic></pci></cpu></system>");
+}
+
+TEST(NcclRemarks, speeds_that_cannot_be_are_told_and_count_as_unknown) {
+  EXPECT_THAT(of_nic("link_speed=\"16 GT/s\" link_width=\"16\"", "speed=\"200000\""), IsEmpty());
+  EXPECT_THAT(of_nic("link_speed=\"-16 GT/s\" link_width=\"-16\"", "speed=\"-5\""),
+              ElementsAre("I topo.xml:3: <pci>: link_speed \"-16 GT/s\" and link_width \"-16\" cannot be: "
+                          "unknown",
+                          "I topo.xml:5: <net>: speed \"-5\" cannot be: unknown"));
+  EXPECT_THAT(of_nic("link_speed=\"nan\" link_width=\"999\"", "speed=\"1e99\""),
+              ElementsAre(HasSubstr("link_speed \"nan\" and link_width \"999\""), HasSubstr("speed \"1e99\"")));
+  EXPECT_THAT(of_nic("link_speed=\"Unknown\" link_width=\"0\"", "speed=\"\""), IsEmpty()) << "that says nothing";
+}
+
 }  // namespace
 }  // namespace weft::topology

@@ -166,6 +166,14 @@ TEST(NcclXml, what_is_cut_or_not_well_formed_is_refused_with_its_line) {
   EXPECT_THAT(refusal("<system version=\"1\">"), HasSubstr("is not well-formed XML, or cut"));
 }
 
+TEST(NcclXml, an_attribute_that_stands_twice_is_refused_with_its_line) {
+  EXPECT_EQ(refusal("<system version=\"1\">\n<cpu numaid=\"0\">\n<pci busid=\"0000:01:00.0\" class=\"0x030200\" "
+                    "busid=\"0000:02:00.0\"/></cpu></system>"),
+            "topo.xml:3: is not well-formed XML: <pci> has the attribute busid twice");
+  EXPECT_EQ(refusal("<system version=\"1\" version=\"1\"><cpu/></system>"),
+            "topo.xml:1: is not well-formed XML: <system> has the attribute version twice");
+}
+
 TEST(NcclXml, what_could_grow_or_hurt_is_refused) {
   EXPECT_THAT(refusal("<!DOCTYPE s [<!ENTITY a \"aa\"><!ENTITY b \"&a;&a;\">]>\n<system version=\"1\"><cpu/></system>"),
               HasSubstr("topo.xml:1: has a document type"));

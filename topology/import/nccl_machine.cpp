@@ -114,6 +114,13 @@ void NcclMachine::tell_of_unknown(const pugi::xml_node& cpu) {
                                     base::plural(unknown, "element")));
 }
 
+void NcclMachine::tell_of_senseless(const pugi::xml_node& element) {
+  if (remarks_.full()) return;
+  if (const std::vector<std::string> values = nccl::senseless_speeds(element); !values.empty())
+    remarks_.incomplete(line(element),
+                        fmt::format("<{}>: {} cannot be: unknown", element.name(), fmt::join(values, " and ")));
+}
+
 Result<int> NcclMachine::home_of(const pugi::xml_node& cpu) {
   const std::optional<long long> numaid = nccl::integer(cpu, "numaid");
   if (!cpu.attribute("numaid").empty() && (!numaid || *numaid < -1 || *numaid > kMaxNumaId))
@@ -165,6 +172,7 @@ Status NcclMachine::read_children(const pugi::xml_node& element, int parent, int
 Status NcclMachine::read_pci(const pugi::xml_node& pci, int parent, int home) {
   if (++devices_ > kMaxImportDevices) return wrong(pci, fmt::format("has more than {} PCI devices", kMaxImportDevices));
   Node node = device_node(pci, parent);
+  tell_of_senseless(pci);
   if (!node.bus_id.empty())
     if (const auto [first, fresh] = first_.try_emplace(node.bus_id, pci); !fresh && !remarks_.full())
       remarks_.contradiction(line(pci),
@@ -208,6 +216,7 @@ Status NcclMachine::add_nic(const pugi::xml_node& pci, const pugi::xml_node& nic
     if (const std::string_view name = net.attribute("name").value(); !name.empty())
       node.names.push_back(as_node_name(name));
     node.fabric = node.fabric || has_guid(net);
+    tell_of_senseless(net);
     const long long speed = nccl::integer(net, "speed").value_or(0);
     if (speed > kMaxPortMbits) {
       if (!remarks_.full())

@@ -38,6 +38,7 @@ class NcclMachine {
   std::size_t line(const pugi::xml_node& at) const;
   void compare_affinities();
   void tell_of_unknown(const pugi::xml_node& cpu);
+  void tell_of_senseless(const pugi::xml_node& element);
   Status wrong(const pugi::xml_node& at, std::string_view reason) const;
   Status read_cpu(const pugi::xml_node& cpu);
   Result<int> home_of(const pugi::xml_node& cpu);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
 
+#include "topology/node_names.hpp"
 #include "topology/probe/index_set.hpp"
 #include "topology/text.hpp"
 
@@ -15,6 +17,15 @@ namespace {
 
 constexpr double kMaxGts = 1024;
 constexpr int kMaxLanes = 64;
+constexpr double kMaxInteger = 9e18;  // what no port does is judged where its rate is read
+
+// A number at the start of the text ("-16 GT/s"), if there is one.
+std::optional<double> number_at_start(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::result_out_of_range) return std::numeric_limits<double>::infinity();
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
 
 }  // namespace
 
@@ -56,6 +67,26 @@ PciLink link(const pugi::xml_node& pci) {
   const std::optional<long long> width = integer(pci, "link_width");
   if (width && *width > 0 && *width <= kMaxLanes) link.width = static_cast<int>(*width);
   return link;
+}
+
+std::vector<std::string> senseless_speeds(const pugi::xml_node& element) {
+  struct Bound {
+    const char* element;
+    const char* attribute;
+    double most;
+  };
+  constexpr Bound kBounds[] = {
+      {"pci", "link_speed", kMaxGts}, {"pci", "link_width", kMaxLanes}, {"net", "speed", kMaxInteger}};
+  constexpr std::size_t kShownBytes = 32;
+  std::vector<std::string> found;
+  for (const Bound& bound : kBounds) {
+    if (std::string_view(element.name()) != bound.element) continue;
+    const std::string_view text = trim(element.attribute(bound.attribute).value());
+    const std::optional<double> number = number_at_start(text);
+    if (number && !(*number >= 0 && *number <= bound.most))
+      found.push_back(fmt::format("{} \"{}\"", bound.attribute, as_plain_text(text.substr(0, kShownBytes))));
+  }
+  return found;
 }
 
 std::optional<std::string> cpus_of_mask(std::string_view mask) {

@@ -5,6 +5,7 @@
 #include <pugixml.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "weft/graph.hpp"
 
@@ -19,6 +20,8 @@ int pci_class(const pugi::xml_node& pci);
 // "10de:2330"; empty if unknown.
 std::string device(const pugi::xml_node& pci);
 PciLink link(const pugi::xml_node& pci);
+// What a <pci> or <net> says of its speed that cannot be: "link_width \"-16\"". Zero and words ("Unknown") say nothing.
+std::vector<std::string> senseless_speeds(const pugi::xml_node& element);
 // "ffff0000,00000000" -> "48-63"; nothing if it is no mask.
 std::optional<std::string> cpus_of_mask(std::string_view mask);
 

@@ -215,6 +215,7 @@ Result<Survey> read_nvidia_smi(const std::string& path, std::string_view text) {
   const smi::Legend legend = legend_of(lines);
   Remarks remarks(path);
   smi::find_gaps(*table, legend, remarks);
+  remarks.find_xml(lines);
   const DeviceMatrix matrix = MatrixOfTable(*table, legend, remarks).read();
   smi::compare_places(matrix, remarks);
   Survey survey;

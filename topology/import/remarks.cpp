@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/plural.hpp"
+#include "topology/import/source_text.hpp"
 
 namespace weft::topology {
 
@@ -13,6 +14,11 @@ void Remarks::add(RemarkKind kind, std::size_t line, std::string evidence) {
     return;
   }
   remarks_.push_back({kind, line == 0 ? file_ : fmt::format("{}:{}", file_, line), std::move(evidence)});
+}
+
+void Remarks::find_xml(const std::vector<std::string>& lines) {
+  if (const std::optional<std::size_t> line = line_of_xml(lines))
+    incomplete(*line, "XML begins here, which is not read: the text before it is; give each in a file of its own");
 }
 
 std::vector<Remark> Remarks::take() {

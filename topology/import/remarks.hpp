@@ -21,6 +21,8 @@ class Remarks {
   void contradiction(std::size_t line, std::string evidence) {
     add(RemarkKind::Contradiction, line, std::move(evidence));
   }
+  // XML behind a report that a terminal printed.
+  void find_xml(const std::vector<std::string>& lines);
   // Whether there are so many that the next are only counted.
   bool full() const { return remarks_.size() + 1 >= kMost; }
   // At most kMost; what is beyond them is counted in the last.

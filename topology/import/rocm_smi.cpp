@@ -57,6 +57,7 @@ class Reader {
         add_row(words_of(line));
     }
     find_gaps();
+    remarks_.find_xml(lines_);
     Survey survey;
     survey.graph = graph_of(matrix_);
     if (const Status status = survey.graph.check(); !status.ok()) return import_error(path_, 0, status.message());

@@ -78,6 +78,14 @@ std::string plain_line(std::string_view line) {
   return plain;
 }
 
+std::optional<std::size_t> line_of_xml(const std::vector<std::string>& lines) {
+  constexpr std::string_view kBeginnings[] = {"<?xml", "<!DOCTYPE", "<topology", "<system"};
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    for (std::string_view beginning : kBeginnings)
+      if (lines[i].find(beginning) != std::string::npos) return i + 1;
+  return std::nullopt;
+}
+
 std::vector<std::string> plain_lines(std::string_view text, std::size_t most) {
   text = text.substr(0, most);
   std::vector<std::string> lines;

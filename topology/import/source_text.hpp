@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ Status check_report_lines(const std::string& path, std::string_view text);
 
 // One line of a report that a terminal printed: without escape sequences and with every kind of blank as ' ' or '\t'.
 std::string plain_line(std::string_view line);
+// The number of the first line that XML begins on; nothing if none does.
+std::optional<std::size_t> line_of_xml(const std::vector<std::string>& lines);
 // The lines of such a report, at most `most` bytes of it.
 std::vector<std::string> plain_lines(std::string_view text, std::size_t most = std::string_view::npos);
 

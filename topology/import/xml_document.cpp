@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "topology/import/source_text.hpp"
 
@@ -26,10 +27,25 @@ Status check_numbers(const std::string& path, std::string_view text) {
   return {};
 }
 
+// An element has each attribute once; the parser keeps all, and who asks sees the first.
+Status check_attributes(const std::string& path, std::string_view text, const pugi::xml_node& element,
+                        std::vector<std::string_view>& names) {
+  names.clear();
+  for (const pugi::xml_attribute& attribute : element.attributes()) names.emplace_back(attribute.name());
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return {};
+  return import_error(path, line_of(text, element),
+                      fmt::format("is not well-formed XML: <{}> has the attribute {} twice",
+                                  as_node_name(element.name()), as_node_name(*twice)));
+}
+
 // Elements may hold elements, but not without end: what follows walks them by recursion.
-Status check_depth(const std::string& path, std::string_view text, const pugi::xml_document& document) {
+Status check_elements(const std::string& path, std::string_view text, const pugi::xml_document& document) {
   int depth = 0;
+  std::vector<std::string_view> names;
   for (pugi::xml_node at = document; !at.empty();) {
+    WEFT_TRY(check_attributes(path, text, at, names));
     if (!at.first_child().empty()) {
       at = at.first_child();
       if (++depth > kMaxDepth)
@@ -103,7 +119,7 @@ Status parse_xml(const std::string& path, std::string_view text, const char* roo
     return import_error(path, line_at(text, static_cast<std::size_t>(parsed.offset)),
                         fmt::format("is not well-formed XML, or cut: {}", parsed.description()));
   WEFT_TRY(check_document_type(path, text, document));
-  WEFT_TRY(check_depth(path, text, document));
+  WEFT_TRY(check_elements(path, text, document));
   return check_one_root(path, text, root, document);
 }
 
