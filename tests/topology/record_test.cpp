@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "tests/topology/support/recorded_tree.hpp"
+#include "topology/read_file.hpp"
 #include "topology/record/collector.hpp"
 #include "topology/record/unpack.hpp"
 #include "topology/survey.hpp"
@@ -154,6 +155,37 @@ TEST_F(Records, an_anonymous_record_renames_interfaces_that_name_an_address_or_t
 TEST_F(Records, a_file_that_cannot_be_written_is_told_before_anything_is_read) {
   EXPECT_FALSE(write_record("/nonexistent/x.tar.bz2", {tree_.root(), false}).ok());
   EXPECT_EQ(write_record(scratch_.root() + "/x.tar.bz2", {scratch_.root(), false}).code(), Code::NotFound);
+}
+
+TEST_F(Records, the_ending_of_the_name_says_how_it_is_compressed) {
+  const std::string_view xz(
+      "\xfd"
+      "7zXZ\0",
+      6);
+  const std::pair<std::string, std::string_view> endings[] = {
+      {".tar.bz2", "BZh"}, {".tbz2", "BZh"}, {".tar.gz", "\x1f\x8b"},  {".tgz", "\x1f\x8b"},
+      {".tar.xz", xz},     {".txz", xz},     {".tar", "weft-record/"},
+  };
+  const Result<Survey> live = survey({tree_.root()});
+  ASSERT_TRUE(live);
+  for (const auto& [ending, start] : endings) {
+    const std::string path = scratch_.root() + "/x" + ending;
+    const Status status = write_record(path, {tree_.root(), false});
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_THAT(read_head(path, 512), testing::StartsWith(std::string(start))) << ending;
+    const Result<Survey> recorded = load_survey(path);
+    ASSERT_TRUE(recorded) << recorded.status().to_string();
+    EXPECT_EQ(recorded->graph, live->graph) << ending;
+  }
+}
+
+TEST_F(Records, an_ending_that_is_not_written_is_refused_before_anything_is_read) {
+  for (const std::string name : {"x", "x.zip", "x.tar.zst", "x.gz", "x.bz2", "tar.gz.old", "x.TAR.GZ"}) {
+    const Status status = write_record(scratch_.root() + "/" + name, {"/nowhere", false});
+    EXPECT_EQ(status.code(), Code::InvalidArgument) << name;
+    EXPECT_THAT(status.message(), HasSubstr(name + "\": its ending says no compression"));
+    EXPECT_THAT(status.message(), HasSubstr("ends in .tar.bz2, .tar.gz, .tar.xz or .tar"));
+  }
 }
 
 TEST_F(Records, a_record_is_refused_where_it_would_not_hold_all) {

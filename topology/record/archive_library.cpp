@@ -50,6 +50,9 @@ void find_writers(Finder& find, ArchiveLibrary& library) {
   find("archive_write_new", library.write_new);
   find("archive_write_free", library.write_free);
   find("archive_write_add_filter_bzip2", library.write_add_filter_bzip2);
+  find("archive_write_add_filter_gzip", library.write_add_filter_gzip);
+  find("archive_write_add_filter_none", library.write_add_filter_none);
+  find("archive_write_add_filter_xz", library.write_add_filter_xz);
   find("archive_write_set_format_gnutar", library.write_set_format_gnutar);
   find("archive_write_set_bytes_in_last_block", library.write_set_bytes_in_last_block);
   find("archive_write_open", library.write_open);

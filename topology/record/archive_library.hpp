@@ -28,6 +28,9 @@ struct ArchiveLibrary {
   decltype(&::archive_write_new) write_new;
   decltype(&::archive_write_free) write_free;
   decltype(&::archive_write_add_filter_bzip2) write_add_filter_bzip2;
+  decltype(&::archive_write_add_filter_gzip) write_add_filter_gzip;
+  decltype(&::archive_write_add_filter_none) write_add_filter_none;
+  decltype(&::archive_write_add_filter_xz) write_add_filter_xz;
   decltype(&::archive_write_set_format_gnutar) write_set_format_gnutar;
   decltype(&::archive_write_set_bytes_in_last_block) write_set_bytes_in_last_block;
   decltype(&::archive_write_open) write_open;

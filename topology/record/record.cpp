@@ -94,16 +94,40 @@ Result<RecordEntries> collect(const std::string& root) {
   return std::move(collector.entries());
 }
 
+using AddFilter = decltype(ArchiveLibrary::write_add_filter_bzip2);
+struct Ending {
+  std::string_view text;
+  AddFilter ArchiveLibrary::*add_filter;
+};
+// Those that load_survey() reads, too.
+constexpr Ending kEndings[] = {
+    {".tar.bz2", &ArchiveLibrary::write_add_filter_bzip2}, {".tbz2", &ArchiveLibrary::write_add_filter_bzip2},
+    {".tar.gz", &ArchiveLibrary::write_add_filter_gzip},   {".tgz", &ArchiveLibrary::write_add_filter_gzip},
+    {".tar.xz", &ArchiveLibrary::write_add_filter_xz},     {".txz", &ArchiveLibrary::write_add_filter_xz},
+    {".tar", &ArchiveLibrary::write_add_filter_none},
+};
+
+Result<const Ending*> ending_of(std::string_view path) {
+  for (const Ending& ending : kEndings)
+    if (path.ends_with(ending.text)) return &ending;
+  return Status(
+      Code::InvalidArgument,
+      fmt::format("cannot record into \"{}\": its ending says no compression that is written; give a name that "
+                  "ends in .tar.bz2, .tar.gz, .tar.xz or .tar",
+                  path));
+}
+
 class Packer {
  public:
-  explicit Packer(const ArchiveLibrary& library)
+  Packer(const ArchiveLibrary& library, const Ending& ending)
       : library_(library),
+        ending_(ending),
         writer_(library.write_new(), library.write_free),
         entry_(library.entry_new(), library.entry_free) {}
 
   Result<std::string> pack(const RecordEntries& entries) {
     if (writer_ == nullptr || entry_ == nullptr) return failed();
-    if (library_.write_add_filter_bzip2(writer_.get()) != ARCHIVE_OK ||
+    if ((library_.*ending_.add_filter)(writer_.get()) != ARCHIVE_OK ||
         library_.write_set_format_gnutar(writer_.get()) != ARCHIVE_OK ||
         library_.write_set_bytes_in_last_block(writer_.get(), 1) != ARCHIVE_OK ||  // no padding behind the end
         library_.write_open(writer_.get(), &bytes_, nullptr, append, nullptr) != ARCHIVE_OK)
@@ -141,6 +165,7 @@ class Packer {
   }
 
   const ArchiveLibrary& library_;
+  const Ending& ending_;
   std::string bytes_;
   std::unique_ptr<archive, int (*)(archive*)> writer_;
   std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry_;
@@ -149,6 +174,7 @@ class Packer {
 }  // namespace
 
 Status write_record(const std::string& path, const RecordOptions& options) {
+  WEFT_TRY_ASSIGN(const Ending* ending, ending_of(path));
   WEFT_TRY(base::check_writable(path));
   WEFT_TRY_ASSIGN(const ArchiveLibrary* library, ArchiveLibrary::load());
   const std::string root = options.root.empty() ? "/" : options.root;
@@ -159,7 +185,7 @@ Status write_record(const std::string& path, const RecordOptions& options) {
     const auto host = entries.find("proc/sys/kernel/hostname");
     Anonymiser(host == entries.end() ? std::string() : std::string(trim(host->second.content))).entries(entries);
   }
-  WEFT_TRY_ASSIGN(const std::string bytes, Packer(*library).pack(entries));
+  WEFT_TRY_ASSIGN(const std::string bytes, Packer(*library, *ending).pack(entries));
   return base::write_file(path, bytes);
 }
 

@@ -14,8 +14,9 @@ struct RecordOptions {
   bool anonymise = false;
 };
 
-// Writes <path>, a .tar.bz2, whole or not at all. It holds what the probe and the readers of facts read of this
-// machine; what may not be read is left out.
+// Writes <path> whole or not at all: its ending says how it is compressed (.tar.bz2, .tbz2, .tar.gz, .tgz, .tar.xz,
+// .txz, .tar: not); InvalidArgument for others. It holds what the probe and the readers of facts read of this machine;
+// what may not be read is left out.
 Status write_record(const std::string& path, const RecordOptions& options = {});
 
 }  // namespace weft::topology
