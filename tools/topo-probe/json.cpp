@@ -6,6 +6,7 @@
 #include "report.hpp"
 #include "topology/advice/binding_text.hpp"
 #include "topology/advice/environment.hpp"
+#include "topology/idle_link.hpp"
 #include "topology/ring_rates.hpp"
 
 namespace weft::topo_probe {
@@ -52,6 +53,8 @@ void write_pcie(JsonWriter& json, const topology::Locality& locality, const Node
   json.member("max_gts", node.pci.max_gts);
   json.member("max_width", node.pci.max_width);
   json.member("gbs", locality.pci_link_gbs(node.id));
+  if (node.kind == NodeKind::Gpu)
+    json.member("maybe_idle", topology::idle_rate(locality, node.id) || topology::idle_rate_above(locality, node.id));
   json.member("upstream_gbs", above < 0 ? std::optional<double>() : locality.pci_link_gbs(above));
   json.end_object();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/plural.hpp"
+#include "topology/idle_link.hpp"
 
 namespace weft::topology {
 namespace {
@@ -16,6 +17,15 @@ std::string link_words(const std::optional<double>& gts, const std::optional<int
   if (width) words = fmt::format("x{}", *width);
   if (gts) words += fmt::format("{}{:g} GT/s", words.empty() ? "" : " ", *gts);
   return words;
+}
+
+// Behind the rate of its link.
+std::string idle_words(const Locality& locality, const Node& node) {
+  if (node.kind != NodeKind::Gpu) return {};
+  if (idle_rate(locality, node.id)) return " now, maybe idle";
+  if (const std::optional<double> above = idle_rate_above(locality, node.id))
+    return fmt::format(", {:.4g} above it now, maybe idle", *above);
+  return {};
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ std::string describe_node(const Node& node, const Locality& locality) {
   const std::optional<double> gbs = locality.pci_link_gbs(node.id);
   const bool with_link = node.kind == NodeKind::Gpu || node.kind == NodeKind::Nic || node.kind == NodeKind::Storage ||
                          node.kind == NodeKind::PciSwitch;
-  add(pci.empty() && gbs && with_link ? fmt::format("PCIe {:.4g} GB/s", *gbs) : pci);
+  add(pci.empty() && gbs && with_link ? fmt::format("PCIe {:.4g} GB/s", *gbs) + idle_words(locality, node) : pci);
   return line;
 }
 
