@@ -220,6 +220,20 @@ TEST(GluedXml, behind_a_table_is_told_with_its_line) {
   EXPECT_THAT(of_rocm(rocm + kXml), ElementsAre(HasSubstr("rocm.txt:8: XML begins here")));
 }
 
+TEST(GluedText, beside_xml_is_told_with_its_line) {
+  const std::string nccl = "<system version='1'><cpu numaid='0' affinity='f'/>\n</system>\n";
+  EXPECT_THAT(of_nccl(nccl + "<!-- a comment -->\n\n"), IsEmpty());
+  EXPECT_THAT(of_nccl("\xef\xbb\xbf" + nccl), IsEmpty());
+  EXPECT_THAT(
+      of_nccl(nccl + "\n" + kHeader),
+      ElementsAre("I topo.xml:4: what begins here is no part of the XML and is not read; give each in a file of its "
+                  "own"));
+  const std::string hwloc =
+      "<?xml version='1.0'?>\n<topology version='2.0'><object type='Machine' os_index='0' cpuset='0x1'/></topology>\n";
+  EXPECT_THAT(of_hwloc(hwloc), IsEmpty());
+  EXPECT_THAT(of_hwloc(hwloc + "root@node7:~# "), ElementsAre(HasSubstr("machine.xml:3: what begins here")));
+}
+
 std::vector<std::string> of_nic(const std::string& pci, const std::string& net) {
   return of_nccl(
       "<system version=\"1\">\n<cpu numaid=\"0\" affinity=\"ff\">\n<pci busid=\"0000:01:00.0\" class=\"0x020700\" " +

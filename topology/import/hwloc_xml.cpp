@@ -21,12 +21,13 @@ Result<Survey> read_hwloc_xml(const std::string& path, std::string_view text) {
   WEFT_TRY(parse_xml(path, text, "topology", document));
   HwlocXml xml(path, text);
   WEFT_TRY_ASSIGN(const ObjectTree tree, xml.read(document.child("topology")));
+  Remarks remarks(path);
+  remarks.beside_root(line_beside_root(text, document));
   document.reset();
   MachineProbe machine(tree, "", "hwloc");
   if (const Status status = run_phases(machine); !status.ok()) return import_error(path, 0, status.message());
   Survey survey;
   survey.hosts = {hwloc_facts(machine)};
-  Remarks remarks(path);
   find_contradictions(tree, remarks);
   survey.remarks = remarks.take();
   survey.graph = std::move(machine.graph);

@@ -25,6 +25,7 @@ class NcclMachine {
       : path_(path), text_(text), remarks_(path), builder_(graph_, 0) {}
 
   Result<Survey> read(const pugi::xml_node& system);
+  Remarks& remarks() { return remarks_; }
 
  private:
   // A GPU that is in the graph, and the element that lists its links; empty where the file has none.

@@ -32,7 +32,9 @@ Result<Survey> read_nccl_xml(const std::string& path, std::string_view text) {
                         fmt::format("has version \"{}\"; versions 1 and 2 are read",
                                     as_node_name(system.attribute("version").value())));
   if (system.child("cpu").empty()) return import_error(path, line, "has no <cpu> element, so it describes no machine");
-  WEFT_TRY_ASSIGN(Survey survey, NcclMachine(path, text).read(system));
+  NcclMachine machine(path, text);
+  machine.remarks().beside_root(line_beside_root(text, document));
+  WEFT_TRY_ASSIGN(Survey survey, machine.read(system));
   survey.nccl_version = static_cast<int>(version.value_or(1));
   return survey;
 }

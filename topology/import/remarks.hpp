@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,8 @@ class Remarks {
   void contradiction(std::size_t line, std::string evidence) {
     add(RemarkKind::Contradiction, line, std::move(evidence));
   }
+  // What stands on this line, if there is one, beside the root element of an XML file.
+  void beside_root(const std::optional<std::size_t>& line);
   // XML behind a report that a terminal printed.
   void find_xml(const std::vector<std::string>& lines);
   // Whether there are so many that the next are only counted.

@@ -110,11 +110,20 @@ std::size_t line_of(std::string_view text, const pugi::xml_node& element) {
   return line_at(text, static_cast<std::size_t>(std::max<std::ptrdiff_t>(element.offset_debug(), 0)));
 }
 
+std::optional<std::size_t> line_beside_root(std::string_view text, const pugi::xml_document& document) {
+  for (const pugi::xml_node& node : document)
+    if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) {
+      const auto start = static_cast<std::size_t>(std::max<std::ptrdiff_t>(node.offset_debug(), 0));
+      return line_at(text, text.find_first_not_of(" \t\r\n", start));
+    }
+  return std::nullopt;
+}
+
 Status parse_xml(const std::string& path, std::string_view text, const char* root, pugi::xml_document& document) {
   WEFT_TRY(check_source_text(path, text));
   WEFT_TRY(check_numbers(path, text));
-  const pugi::xml_parse_result parsed =
-      document.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
+  const pugi::xml_parse_result parsed = document.load_buffer(
+      text.data(), text.size(), pugi::parse_default | pugi::parse_doctype | pugi::parse_fragment, pugi::encoding_utf8);
   if (!parsed)
     return import_error(path, line_at(text, static_cast<std::size_t>(parsed.offset)),
                         fmt::format("is not well-formed XML, or cut: {}", parsed.description()));
