@@ -19,6 +19,7 @@ inline constexpr char kMemoryRead[] = "memory";  // between NUMA nodes, by all c
 inline constexpr char kGpuCopy[] = "gpu";        // between GPUs
 inline constexpr char kToGpu[] = "to_gpu";       // from a NUMA node
 inline constexpr char kFromGpu[] = "from_gpu";
-inline constexpr char kTcp[] = "tcp";  // between hosts
+inline constexpr char kTcp[] = "tcp";    // between hosts
+inline constexpr char kRdma[] = "rdma";  // between NICs of two hosts
 
 }  // namespace weft::topology

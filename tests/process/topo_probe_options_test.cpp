@@ -55,7 +55,7 @@ constexpr Row kRows[] = {
     {"--bindings", "", "----xx-----"},
     {"--env", "", "----xx-----"},
     {"--measure", "", "---xxxxxx--"},
-    {"--write-corrected", "corrected.json --measure", "    xxxxxxx"},
+    {"--write-corrected", "corrected.json --measure", "   xxxxxxxx"},
 };
 
 class Options : public ::testing::Test {
@@ -109,7 +109,6 @@ TEST_F(Options, that_have_an_effect_are_not_refused) {
 TEST_F(Options, that_need_another_one_share_its_fate) {
   expect_refused("--rings --ranks 2 --format dot", {"--rings has no effect with --format dot"});
   expect_refused("--measure --write-corrected x --list-models", {"--measure has no effect with --list-models"});
-  expect_refused("--measure --write-corrected x --cluster", {"--write-corrected has no effect with --cluster"});
 }
 
 TEST_F(Options, are_all_in_the_table) {

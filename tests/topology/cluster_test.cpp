@@ -440,6 +440,18 @@ TEST(ClusterRanks, streams_between_hosts_are_measured_both_ways) {
   EXPECT_TRUE(other.wait(std::chrono::seconds(40)).succeeded());
 }
 
+TEST(ClusterRanks, one_host_is_measured_and_its_corrected_topology_written) {
+  const weft::test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/corrected.json";
+  const weft::test::Outcome told =
+      weft::test::run({weft::test::program("topo-probe"), "--cluster", "--measure", "--write-corrected", file});
+  EXPECT_TRUE(told.succeeded()) << told.output;
+  const Result<Survey> corrected = load_survey(file);
+  ASSERT_TRUE(corrected) << corrected.status().to_string();
+  EXPECT_EQ(corrected->graph.hosts(), 1);
+  EXPECT_THAT(corrected->measurements, Not(testing::IsEmpty()));
+}
+
 TEST(ClusterRanks, a_rank_that_does_not_come_is_named_after_the_deadline) {
   const weft::test::Outcome told =
       weft::test::run({weft::test::program("topo-probe"), "--cluster"}, rank_of(0, 2, weft::test::free_port(), "1"));

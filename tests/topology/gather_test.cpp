@@ -4,15 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <future>
 #include <string>
 #include <thread>
 
 #include "base/json_writer.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tools/topo-probe/gather.hpp"
 #include "tools/topo-probe/mailbox.hpp"
 #include "tools/topo-probe/stream_message.hpp"
+#include "topology/measure/measure.hpp"
+#include "topology/measure/rdma_ports.hpp"
 #include "topology/measure/tcp.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -189,7 +194,7 @@ TEST_F(Gather, a_rank_that_dies_while_streams_run_ends_its_own_only) {
   // Of four streams in a circle two have an end on it.
   EXPECT_EQ(rates(all, false).size(), 2u);
   EXPECT_EQ(rates(all, true).size(), 2u);
-  EXPECT_EQ(remarks(all).size(), 4u);
+  EXPECT_EQ(remarks(all).size(), 2u);
   EXPECT_THAT(remarks(all), testing::Each(AllOf(HasSubstr("dying"), HasSubstr("rank 3 on dying died"))));
 }
 
@@ -221,14 +226,136 @@ TEST_F(Gather, an_answer_that_comes_late_is_not_counted_for_another_stream) {
   EXPECT_THAT(remarks(all).front(), HasSubstr("to late: rank 1: no port"));
 }
 
+// Two NICs, the first of 40 Gbit/s (what the library reaches), the second too.
+Result<Survey> survey_with_nics(bool measure) {
+  Survey survey = *small_survey(measure);
+  survey.graph = *topology::model("gpu:2 nic:2 eth:40");
+  for (int i = 0; i < 2; ++i) {
+    topology::DeviceFacts& nic = survey.hosts[0].devices.emplace_back();
+    nic.node = "nic" + std::to_string(i);
+    nic.verbs = "mlx5_" + std::to_string(i);
+    nic.ports.emplace_back().state = "ACTIVE";
+    nic.ports.back().link_layer = "InfiniBand";
+  }
+  for (topology::Node& node : survey.graph.nodes)
+    if (node.kind == topology::NodeKind::Nic) node.fabric = true;
+  return survey;
+}
+
+// One of the two has no active port.
+Result<Survey> survey_with_nic(bool measure) {
+  Result<Survey> survey = survey_with_nics(measure);
+  survey->hosts[0].devices[1].ports[0].state = "DOWN";
+  return survey;
+}
+
+class GatherRdma : public Gather {
+ protected:
+  GatherRdma() {
+    ::setenv("WEFT_TEST_VERBS_LIBRARY", FAKE_RDMA, 1);
+    ::setenv("WEFT_TEST_RDMA_FOLDER", folder_.path().c_str(), 1);
+  }
+  ~GatherRdma() override {
+    for (const char* name : {"WEFT_TEST_VERBS_LIBRARY", "WEFT_TEST_RDMA_FOLDER", "WEFT_TEST_RDMA"}) ::unsetenv(name);
+  }
+  std::vector<ClusterNode> gather_as(const std::string& role, Result<Survey> (*survey)(bool) = survey_with_nics) {
+    ::setenv("WEFT_TEST_RDMA", role.c_str(), 1);
+    GatherOptions how = measuring();
+    how.survey = survey;
+    start(2, 1, how);
+    return nodes();
+  }
+  static std::vector<topology::cluster::StreamRate> rdma(const std::vector<ClusterNode>& nodes) {
+    std::vector<topology::cluster::StreamRate> rates;
+    for (const ClusterNode& node : nodes)
+      for (const auto& stream : node.streams)
+        if (stream.what == topology::kRdma) rates.push_back(stream);
+    return rates;
+  }
+
+  const weft::test::TemporaryFolder folder_;
+};
+
+TEST_F(GatherRdma, is_measured_from_each_nic_to_the_same_one_of_the_next_host) {
+  const std::vector<ClusterNode> all = gather_as("4");
+  EXPECT_THAT(remarks(all), IsEmpty());
+  const auto rates = rdma(all);
+  ASSERT_EQ(rates.size(), 8u);  // two NICs, two directions, alone and at once
+  for (const auto& rate : rates) {
+    EXPECT_EQ(rate.from_nic, rate.to_nic);
+    EXPECT_GT(rate.gbs, 0.1);
+    EXPECT_LE(rate.gbs, 4.2);
+    EXPECT_GT(rate.latency_us.value_or(0), 0);
+  }
+}
+
+TEST_F(GatherRdma, that_is_slow_is_a_finding_and_corrects_the_topology) {
+  const Result<topology::cluster::ClusterReport> report = topology::cluster::make_cluster_report(gather_as("slow:4"));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(cluster_text(*report), testing::ContainsRegex("rdma: .*/nic1 to .*/nic1: 0[.][0-9]+ GB/s, .* us"));
+  EXPECT_THAT(cluster_findings_text(*report), testing::ContainsRegex("perf.below_nominal.* nic1"));
+  const topology::Graph better = topology::corrected(report->merged);
+  for (const topology::Link& link : better.links) {
+    if (link.kind != topology::LinkKind::Network) continue;
+    const std::string& nic = better.nodes[static_cast<std::size_t>(link.a)].name;
+    EXPECT_EQ(link.source, topology::kMeasured);
+    EXPECT_EQ(link.bandwidth_gbs < 1, nic == "nic1") << nic << " " << link.bandwidth_gbs;
+  }
+}
+
+TEST_F(GatherRdma, that_no_device_offers_is_told) {
+  const std::vector<ClusterNode> all = gather_as("unconnected");
+  EXPECT_THAT(rdma(all), IsEmpty());
+  EXPECT_THAT(remarks(all), testing::Each(AllOf(HasSubstr("rdma from "), HasSubstr("a reliable connection"))));
+  EXPECT_EQ(remarks(all).size(), 4u) << "each alone, and not again at once";
+  EXPECT_EQ(rates(all, false).size(), 2u) << "TCP is measured all the same";
+}
+
+TEST_F(GatherRdma, that_brings_other_bytes_is_no_rate) {
+  const std::vector<ClusterNode> all = gather_as("corrupts", survey_with_nic);
+  EXPECT_THAT(rdma(all), IsEmpty());
+  EXPECT_EQ(remarks(all).size(), 2u);
+  EXPECT_THAT(remarks(all), testing::Each(HasSubstr("other bytes came than were written")));
+}
+
+TEST_F(GatherRdma, whose_writes_are_never_confirmed_ends_in_time) {
+  const std::vector<ClusterNode> all = gather_as("deaf", survey_with_nic);
+  EXPECT_THAT(rdma(all), IsEmpty());
+  EXPECT_EQ(remarks(all).size(), 2u);
+  EXPECT_THAT(remarks(all), testing::Each(HasSubstr("a write is not confirmed")));
+}
+
+TEST_F(GatherRdma, whose_library_hangs_is_given_up) {
+  const std::vector<ClusterNode> all = gather_as("hangs", survey_with_nic);
+  EXPECT_THAT(rdma(all), IsEmpty());
+  EXPECT_THAT(remarks(all), testing::Each(HasSubstr("it did not answer in time")));
+  EXPECT_EQ(rates(all, false).size(), 2u);
+}
+
+TEST(RdmaPorts, are_active_ones_with_a_gid_that_is_routed) {
+  Survey survey = *survey_with_nics(true);
+  const auto devices = [&] {
+    std::vector<std::string> names;
+    for (const topology::RdmaPort& port : topology::rdma_ports(survey)) names.push_back(port.device);
+    return names;
+  };
+  EXPECT_THAT(devices(), testing::ElementsAre("mlx5_0", "mlx5_1"));
+  topology::PortFacts& port = survey.hosts[0].devices[0].ports[0];
+  port.link_layer = "Ethernet";
+  EXPECT_THAT(devices(), testing::ElementsAre("mlx5_1"));
+  port.gids = {{1, "fe80::1", "RoCE v2", "eth0"}, {3, "::ffff:10.0.0.1", "RoCE v2", "eth0"}};
+  EXPECT_EQ(topology::rdma_ports(survey).front().gid, 3);
+  survey.hosts[0].devices[1].ports[0].state = "DOWN";
+  EXPECT_THAT(devices(), testing::ElementsAre("mlx5_0"));
+}
+
 TEST(StreamMessages, read_back_as_written) {
-  for (const char* text : {"tcp listen 1", "tcp at 12 10.0.0.1,::1 40123 99", "tcp failed 3 no such device"}) {
+  for (const char* text : {"tcp listen 1", "tcp at 12 10.0.0.1,::1 40123 99", "rdma failed 3 no such device"}) {
     const auto message = parse_stream_message(text);
     ASSERT_TRUE(message) << text;
     EXPECT_EQ(to_text(*message), text);
   }
-  for (const char* text :
-       {"", "done", "survey measure", "tcp", "tcp listen", "tcp listen x", "udp listen 1", "rdma listen 1"})
+  for (const char* text : {"", "done", "survey measure", "tcp", "tcp listen", "tcp listen x", "udp listen 1"})
     EXPECT_FALSE(parse_stream_message(text)) << text;
 }
 

@@ -99,10 +99,10 @@ void describe_advice(CLI::App& app, Arguments& arguments) {
                "cores, memory node and NICs for each rank; =json, =numactl, =mpirun (a rankfile), =torchrun")
       ->check(CLI::IsMember({"text", "json", "numactl", "mpirun", "torchrun"}));
   app.add_flag("--env", arguments.environment, "variables for NCCL, UCX and launchers, each with its reason");
-  auto* measure =
-      app.add_flag("--measure", arguments.measure,
-                   "measure copies between caches and memory bandwidth, for at most 10 s; with --cluster TCP "
-                   "between hosts, too");
+  auto* measure = app.add_flag(
+      "--measure", arguments.measure,
+      "measure copies between caches, memory bandwidth (10 s) and GPU copies (30 s); with --cluster TCP and "
+      "RDMA between hosts, too");
   app.add_option("--write-corrected", arguments.write_corrected,
                  "write the topology with the measured rates there, for --from and WEFT_TOPOLOGY")
       ->needs(measure);

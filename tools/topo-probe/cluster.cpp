@@ -2,7 +2,9 @@
 #include "cluster.hpp"
 
 #include "base/assert.hpp"
+#include "base/output.hpp"
 #include "judgement.hpp"
+#include "measuring.hpp"
 #include "run_cluster.hpp"
 
 namespace weft::topo_probe {
@@ -37,10 +39,13 @@ std::string text_of(const Arguments& arguments, const topology::cluster::Cluster
 Result<std::optional<ClusterOutcome>> run_cluster(const Arguments& arguments) {
   WEFT_TRY_ASSIGN(const topology::audit::Site site, site_of(arguments));
   WEFT_TRY_ASSIGN(const std::optional<topology::Survey> reference, reference_of(arguments));
+  if (arguments.write_corrected) WEFT_TRY(base::check_writable(*arguments.write_corrected));
   WEFT_TRY_ASSIGN(std::optional<ClusterSource> source, nodes_of(arguments));
   if (!source) return std::optional<ClusterOutcome>();
   WEFT_TRY_ASSIGN(const topology::cluster::ClusterReport report,
                   topology::cluster::make_cluster_report(std::move(*source), site, reference ? &*reference : nullptr));
+  if (arguments.write_corrected && !report.groups.empty())
+    WEFT_TRY(base::write_file(*arguments.write_corrected, corrected_json(report.merged)));
   ClusterOutcome outcome;
   outcome.text = text_of(arguments, report);
   for (const topology::cluster::SharedFinding& shared : report.findings)

@@ -40,7 +40,7 @@ constexpr Mode kModes[] = {
     {"diff", {kOfDiff}},
     {"record", {kOfRecord}},
     {"--list-models", {kOfModels}},
-    {"--cluster", {kSources, kWritten, kFindings}},
+    {"--cluster", {kSources, kWritten, kFindings, kCorrected}},
     {"text", {kSources, kWritten, kFindings, kOrders, kAdvice, kCorrected}},
     {"json", {kSources, kWritten, kFindings, kOrders, kAdvice, kCorrected}},
     {"html", {kSources, kWritten, kFindings, kOrders, kCorrected}},

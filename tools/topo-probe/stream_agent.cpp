@@ -17,7 +17,8 @@ StreamAgent::~StreamAgent() { stop_listening(); }
 
 bool StreamAgent::handle(std::string_view text) {
   const std::optional<StreamMessage> message = parse_stream_message(text);
-  if (!message || message->kind != topology::kTcp) return false;
+  if (!message) return false;
+  if (rdma_.handle(*message)) return true;
   if (message->word == "listen")
     listen(message->number);
   else if (message->word == "send")

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/deadline.hpp"
+#include "rdma_agent.hpp"
 #include "stream_message.hpp"
 #include "topology/measure/tcp.hpp"
 
@@ -17,7 +18,7 @@ class StreamAgent {
  public:
   // `reply` may be called by threads of the agent.
   StreamAgent(base::Deadline deadline, std::function<void(const std::string&)> reply)
-      : deadline_(deadline), reply_(std::move(reply)) {}
+      : deadline_(deadline), reply_(std::move(reply)), rdma_(deadline, reply_) {}
 
   StreamAgent(const StreamAgent&) = delete;
   StreamAgent& operator=(const StreamAgent&) = delete;
@@ -40,6 +41,7 @@ class StreamAgent {
   int receiving_number_ = 0;
   std::jthread receiving_;  // ends before the receiver does
   std::jthread sending_;
+  RdmaAgent rdma_;
 };
 
 }  // namespace weft::topo_probe

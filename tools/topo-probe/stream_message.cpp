@@ -31,7 +31,8 @@ std::optional<StreamMessage> parse_stream_message(std::string_view text) {
   message.kind = take_word(text);
   message.word = take_word(text);
   const std::optional<int> number = topology::parse_whole<int>(take_word(text));
-  if (message.kind != topology::kTcp || message.word.empty() || !number) return std::nullopt;
+  if ((message.kind != topology::kTcp && message.kind != topology::kRdma) || message.word.empty() || !number)
+    return std::nullopt;
   message.number = *number;
   message.rest = text;
   return message;

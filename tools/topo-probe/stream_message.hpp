@@ -9,7 +9,7 @@
 namespace weft::topo_probe {
 
 struct StreamMessage {
-  std::string_view kind;  // "tcp"
+  std::string_view kind;  // "tcp" or "rdma"
   std::string_view word;  // "listen", "at", "send", ...
   int number = 0;
   std::string_view rest;  // may be empty

@@ -1,9 +1,10 @@
-// StreamRounds: streams between the hosts of a cluster, timed by rank 0: each alone, then all at once. What fails, dies
-// or is late ends one stream and is a remark about it; the others go on.
+// StreamRounds: streams between the hosts of a cluster, timed by rank 0: each alone, then all at once; TCP first, then
+// RDMA from NIC to NIC. What fails, dies or is late ends one stream and is a remark about it; the others go on.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "mailbox.hpp"
 #include "stream_message.hpp"
 #include "topology/cluster/cluster.hpp"
+#include "topology/measure/rdma_ports.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topo_probe {
 
@@ -31,28 +34,50 @@ class StreamRounds {
                std::vector<topology::cluster::ClusterNode>& nodes)
       : mailbox_(mailbox), deadline_(deadline), tell_(std::move(tell)), dead_(std::move(dead)), nodes_(nodes) {}
 
-  // From each teller, whose node has a survey, to the next.
+  // From each teller, whose node has a survey, to the next; of RDMA from each NIC to that of the same position.
   Status run(const std::vector<Teller>& tellers);
 
  private:
+  struct End {
+    Teller teller;
+    topology::RdmaPort port;  // of RDMA
+    std::string point;        // where it is, once it has said so
+    bool ready = false;       // RDMA: it knows where the other is
+    bool over = false;        // it has said its last word
+  };
+  struct Rate {
+    double gbs = 0;
+    double latency_us = 0;
+  };
   struct Stream {
-    Teller from;
-    Teller to;
+    const char* kind = topology::kTcp;
+    End from;
+    End to;
     bool at_once = false;
-    bool sending = false;   // the sender was told to send
-    bool sent = false;      // the sender has said its last word
-    bool received = false;  // the receiver has
-    bool refused = false;   // it is told why nothing was measured
+    bool told = false;         // why nothing was measured
+    std::optional<Rate> rate;  // while the other end checks what came
   };
   using Round = std::vector<Stream>;
+  using Key = std::pair<int, std::string>;
+  static Key key(const End& end) { return {end.teller.rank, end.port.nic}; }
 
+  static Round tcp_streams(const std::vector<Teller>& tellers);
+  Round rdma_streams(const std::vector<Teller>& tellers) const;
+  Status time_kind(Round streams, const Teller& first);
   Status time(const Round& round);
   Status open(const Stream& stream);
   Status wait();
   Status heard(int rank, const StreamMessage& message);
+  Status tcp_heard(Stream& stream, End& end, const StreamMessage& message);
+  Status rdma_heard(Stream& stream, End& end, const StreamMessage& message);
   Status died(int rank);
   Status fail(int number, Stream& stream, std::string_view why);
-  std::string who(const Teller& teller) const;
+  Status close(int number, Stream& stream);
+  Status say(const End& end, const StreamMessage& message);
+  void add(const Stream& stream, double gbs, std::optional<double> latency_us);
+  std::string name_of(const End& end) const;
+  // Why a stream with this end need not be tried; empty if it may work.
+  std::string hopeless(const End& end) const;
 
   Mailbox& mailbox_;
   base::Deadline deadline_;
@@ -62,6 +87,9 @@ class StreamRounds {
   int next_number_ = 1;
   std::size_t left_out_ = 0;
   std::map<int, Stream> open_;  // by number: those of this round that are not over
+  // By rank and NIC: ends that could not even be opened and why, and senders whose stream failed when it ran alone.
+  std::map<Key, std::string> broken_;
+  std::set<Key> failed_;
 };
 
 }  // namespace weft::topo_probe

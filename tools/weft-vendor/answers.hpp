@@ -21,4 +21,13 @@ using WriteLine = std::function<bool(std::string_view line)>;
 // Does what standard input asks for, see gpu_copies.cpp, for that long at most. `kind`: "cuda" or "hip".
 void copy_with_gpus(std::string_view kind, const std::string& path, int milliseconds, const WriteLine& write);
 
+// One end of a stream of RDMA writes, led by standard input, see rdma.cpp.
+struct RdmaPort {
+  std::string device;  // "mlx5_0"
+  int port = 1;
+  int gid = 0;   // index in the port's table
+  int cpu = -1;  // near the device; -1: any
+};
+void write_by_rdma(const std::string& path, const RdmaPort& port, const WriteLine& write);
+
 }  // namespace weft::vendor

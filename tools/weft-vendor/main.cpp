@@ -3,6 +3,7 @@
 //
 //   weft-vendor nvml|verbs LIBRARY
 //   weft-vendor cuda|hip LIBRARY MILLISECONDS          copies that standard input names
+//   weft-vendor rdma LIBRARY DEVICE PORT GID CPU       one end of a stream between hosts
 //
 // A process of its own, because such libraries block (a driver that waits for a GPU that is gone), crash, and leave
 // threads behind. libweft starts it, waits for a time, and kills it otherwise. It does not link libweft: it has to
@@ -74,25 +75,31 @@ bool ask(const Words& words, int answer) {
   return write_all(answer, std::move(json).text());
 }
 
+// Only asks; or false for a line of arguments that is none.
 bool is_question(const Words& words) { return words.size() == 2 && (words[0] == "nvml" || words[0] == "verbs"); }
 bool is_copying(const Words& words) { return words.size() == 3 && (words[0] == "cuda" || words[0] == "hip"); }
+bool is_rdma(const Words& words) { return words.size() == 6 && words[0] == "rdma"; }
 
 int run(const Words& words) {
   const bool question = is_question(words);
-  if (!question && !is_copying(words)) {
+  if (!question && !is_copying(words) && !is_rdma(words)) {
     write_all(STDERR_FILENO,
               "usage: weft-vendor nvml|verbs LIBRARY\n"
-              "       weft-vendor cuda|hip LIBRARY MILLISECONDS\n");
+              "       weft-vendor cuda|hip LIBRARY MILLISECONDS\n"
+              "       weft-vendor rdma LIBRARY DEVICE PORT GID CPU\n");
     return kUsage;
   }
   restrict_this_process(question ? kAskingCpuSeconds : kMeasuringCpuSeconds);
   const int answer = take_stdout();
   bool fine = true;
   const WriteLine write = [&](std::string_view line) { return fine = write_all(answer, line); };
+  const auto number = [&](std::size_t word) { return std::atoi(words[word].c_str()); };
   if (question)
     fine = ask(words, answer);
+  else if (is_copying(words))
+    copy_with_gpus(words[0], words[1], number(2), write);
   else
-    copy_with_gpus(words[0], words[1], std::atoi(words[2].c_str()), write);
+    write_by_rdma(words[1], {words[2], number(3), number(4), number(5)}, write);
   // Without the library's own clean-up, which may block as well.
   ::_exit(fine ? 0 : 1);
 }

@@ -202,17 +202,26 @@ std::vector<SharedFinding> findings_of_cluster(const ClusterReport& report, cons
   return findings;
 }
 
-// From machine to machine of the merged graph.
+// TCP from machine to machine of the merged graph, RDMA from NIC to NIC.
 void add_streams(ClusterReport& report, const std::vector<std::size_t>& position) {
-  const std::vector<int> machines = report.merged.graph.ids(NodeKind::Machine);
-  std::map<std::string_view, int> machine_of;
+  const Graph& graph = report.merged.graph;
+  std::map<std::pair<int, std::string_view>, int> end;  // by host, and NIC or ""
+  std::map<std::string_view, int> host_of;
+  for (const Node& node : graph.nodes)
+    if (node.kind == NodeKind::Machine || node.kind == NodeKind::Nic)
+      end[{node.host, node.kind == NodeKind::Nic ? std::string_view(node.name) : ""}] = node.id;
   for (std::size_t host = 0; host < position.size(); ++host)
-    machine_of[report.nodes[position[host]].name] = machines[host];
+    host_of[report.nodes[position[host]].name] = static_cast<int>(host);
   for (std::size_t host = 0; host < position.size(); ++host)
-    for (const StreamRate& stream : report.nodes[position[host]].streams)
-      if (const auto to = machine_of.find(stream.to); to != machine_of.end())
+    for (const StreamRate& stream : report.nodes[position[host]].streams) {
+      const auto there = host_of.find(stream.to);
+      if (there == host_of.end()) continue;
+      const auto from = end.find({static_cast<int>(host), stream.from_nic});
+      const auto to = end.find({there->second, stream.to_nic});
+      if (from != end.end() && to != end.end())
         report.merged.measurements.push_back(
-            {machines[host], to->second, kTcp, stream.at_once, stream.gbs, std::nullopt});
+            {from->second, to->second, stream.what, stream.at_once, stream.gbs, stream.latency_us});
+    }
 }
 
 Result<std::vector<std::size_t>> merge_surveys(ClusterReport& report) {

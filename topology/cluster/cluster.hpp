@@ -9,6 +9,7 @@
 
 #include "topology/audit/audit.hpp"
 #include "topology/diff/change.hpp"
+#include "topology/sources.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topology::cluster {
@@ -16,8 +17,12 @@ namespace weft::topology::cluster {
 // A stream of bytes to another node, measured.
 struct StreamRate {
   std::string to;        // name of the other node
-  bool at_once = false;  // while all others ran
+  bool at_once = false;  // while all others of its kind ran
   double gbs = 0;
+  std::string what = kTcp;
+  std::string from_nic;  // of RDMA: names in the graphs of the two nodes
+  std::string to_nic;
+  std::optional<double> latency_us;
 };
 
 // One node: what was found there, or why there is nothing.

@@ -63,10 +63,15 @@ std::string group_text(const ClusterReport& report, const Group& group, bool usu
 }
 
 std::string streams_text(const ClusterReport& report) {
+  const auto end = [](const std::string& node, const std::string& nic) {
+    return nic.empty() ? node : fmt::format("{}/{}", node, nic);
+  };
   std::string text;
   for (const ClusterNode& node : report.nodes)
     for (const StreamRate& stream : node.streams)
-      text += fmt::format("tcp: {} to {}: {:.4g} GB/s{}\n", node.name, stream.to, stream.gbs,
+      text += fmt::format("{}: {} to {}: {:.4g} GB/s{}{}\n", stream.what, end(node.name, stream.from_nic),
+                          end(stream.to, stream.to_nic), stream.gbs,
+                          stream.latency_us ? fmt::format(", {:.3g} us", *stream.latency_us) : "",
                           stream.at_once ? " while all others ran" : "");
   return text;
 }
