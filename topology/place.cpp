@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/plural.hpp"
 #include "weft/graph.hpp"
 
 namespace weft::topology {
@@ -36,8 +37,8 @@ std::vector<HostDevices> devices_of(const Graph& graph) {
 
 Status too_many(int host, int ranks, std::size_t gpus) {
   return Status(Code::InvalidArgument,
-                fmt::format("placement: host {} would run {} ranks but has {} GPUs; start fewer ranks or add hosts",
-                            host, ranks, gpus));
+                fmt::format("placement: host {} would run {} but has {}; start fewer ranks or add hosts", host,
+                            base::plural(static_cast<std::uint64_t>(ranks), "rank"), base::plural(gpus, "GPU")));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/plural.hpp"
 #include "html_page.hpp"
 #include "topology/export/markup.hpp"
 
@@ -43,7 +44,7 @@ std::string network_html(const Report& report) {
   std::string html = "<section><h2>Network</h2>\n<p>";
   std::string separator;
   for (const auto& [name, count] : switches) {
-    html += fmt::format("{}{} {}", separator, count, topology::escaped(name.empty() ? "switches" : name + " switches"));
+    html += separator + topology::escaped(base::plural(count, name.empty() ? "switch" : name + " switch"));
     separator = ", ";
   }
   html +=

@@ -125,7 +125,7 @@ std::string binding_text(const Report& report, const Matrix& matrix, std::string
                         bound.pairs > 1 ? " and others" : "");
   }
   if (sorted.size() > kMaxBindingLinks)
-    text += fmt::format("  and by {} links more\n", sorted.size() - kMaxBindingLinks);
+    text += fmt::format("  and by {}\n", base::plural(sorted.size() - kMaxBindingLinks, "more link"));
   return text.empty() ? text : fmt::format("\n{}: bound\n{}", title, text);
 }
 

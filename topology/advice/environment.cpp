@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/plural.hpp"
 #include "topology/advice/bindings.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/device_facts.hpp"
@@ -247,7 +248,8 @@ class Advisor {
     const auto efa = static_cast<std::size_t>(
         std::count_if(nics_.begin(), nics_.end(), [&](int nic) { return is_efa(node(nic).device); }));
     if (efa > 0)
-      set("FI_PROVIDER", "efa", fmt::format("{} EFA devices; libfabric would fall back to tcp without a word", efa));
+      set("FI_PROVIDER", "efa",
+          fmt::format("{}; libfabric would fall back to tcp without a word", base::plural(efa, "EFA device")));
     if (!has_gpus() && uses_verbs() && nics_.size() > kUcxRails)
       set("UCX_MAX_RNDV_RAILS", fmt::format("{}", nics_.size()),
           fmt::format("{} NICs; UCX spreads a message over {} at most unless told", nics_.size(), kUcxRails));

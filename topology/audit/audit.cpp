@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/plural.hpp"
 #include "topology/audit/host_answers.hpp"
 
 namespace weft::topology::audit {
@@ -95,7 +96,7 @@ std::string one_line(const std::vector<Finding>& findings, Severity least) {
     constexpr std::size_t kRoomForMore = 16;
     if (told + 1 == all && line.size() + words.size() + kRoomForMore <= kMost) line += words, ++told;
   }
-  if (all > told) line += told == 0 ? fmt::format("{} findings", all) : fmt::format("; {} more", all - told);
+  if (all > told) line += told == 0 ? base::plural(all, "finding") : fmt::format("; {} more", all - told);
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return line;

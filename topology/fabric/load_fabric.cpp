@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/plural.hpp"
 #include "topology/append_hosts.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/import/import.hpp"
@@ -81,16 +82,17 @@ int count_of(const FabricFile& file) {
 Result<Survey> by_fabric_file(const std::string& path, std::string_view text, std::optional<Survey> hosts) {
   WEFT_TRY_ASSIGN(FabricFile file, parse_fabric_file(path, text));
   if (hosts && !file.hosts.empty() && count_of(file) != hosts->graph.hosts())
-    return import_error(path, 0,
-                        fmt::format("is about {} hosts, but there are {}; leave its lines of hosts out", count_of(file),
-                                    hosts->graph.hosts()));
+    return import_error(
+        path, 0,
+        fmt::format("is about {}, but there are {}; leave its lines of hosts out",
+                    base::plural(static_cast<std::uint64_t>(count_of(file)), "host"), hosts->graph.hosts()));
   Survey cluster;
   if (hosts) {
     cluster = without_network(std::move(*hosts));
   } else {
     WEFT_TRY_ASSIGN(cluster, hosts_of(path, file));
     cluster.source = "fabric file";
-    if (cluster.graph.name.empty()) cluster.graph.name = fmt::format("{} hosts", cluster.hosts.size());
+    if (cluster.graph.name.empty()) cluster.graph.name = base::plural(cluster.hosts.size(), "host");
   }
   fill_defaults(file.spec, most_nics(cluster.graph));
   if (Status fits = check_fabric(file.spec); !fits.ok()) return import_error(path, 0, fits.message());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 
@@ -22,8 +23,8 @@ void check(const Rule& self, const Input& input, Report& report) {
         std::count_if(files.begin(), files.end(), [](const std::string& name) { return name.starts_with("uverbs"); });
     if (nics.empty() || usable > 0) continue;
     report.add(self, input.on(host, names_of(input.locality, nics)),
-               fmt::format("{} EFA device{} on the PCI bus, no uverbs in /dev/infiniband{}", nics.size(),
-                           nics.size() == 1 ? "" : "s", in_container(input, host) ? " of this container" : ""));
+               fmt::format("{} on the PCI bus, no uverbs in /dev/infiniband{}", base::plural(nics.size(), "EFA device"),
+                           in_container(input, host) ? " of this container" : ""));
   }
 }
 

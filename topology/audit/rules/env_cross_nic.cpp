@@ -55,7 +55,8 @@ void check(const Rule& self, const Input& input, Report& report) {
                  fmt::format("is {}, and the {} NICs hang on {} switches", *set, nics.size(), switches));
     else if (switches == 0 && cards > 0)
       report.add(self, Severity::Info, input.on(host, "NCCL_CROSS_NIC"),
-                 fmt::format("is {}, and {} of the cards have two ports, perhaps on two switches", *set, cards));
+                 fmt::format("is {}, and {} of the cards {} two ports, perhaps on two switches", *set, cards,
+                             cards == 1 ? "has" : "have"));
   }
 }
 

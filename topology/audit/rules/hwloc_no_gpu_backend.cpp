@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 
@@ -29,8 +30,8 @@ void check(const Rule& self, const Input& input, Report& report) {
         std::any_of(gpus.begin(), gpus.end(), [&](int gpu) { return has_backend(input.locality.node(gpu)); }))
       continue;
     report.add(self, input.on(host, names_of(input.locality, gpus)),
-               fmt::format("{} GPU{} without an object of CUDA, NVML, ROCm or OpenCL: recognised by PCI id only",
-                           gpus.size(), gpus.size() == 1 ? "" : "s"));
+               fmt::format("{} without an object of CUDA, NVML, ROCm or OpenCL: recognised by PCI id only",
+                           base::plural(gpus.size(), "GPU")));
   }
 }
 

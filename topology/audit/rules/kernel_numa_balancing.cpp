@@ -2,6 +2,7 @@
 // middle of a collective.
 #include <fmt/format.h>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 
@@ -14,7 +15,8 @@ void check(const Rule& self, const Input& input, Report& report) {
     const std::size_t numas = numas_with_cpus(input.locality, host).size();
     if (numas < 2 || (accelerators(input, host).empty() && usable_nics(input, host).empty())) continue;
     report.add(self, input.on(host, "kernel.numa_balancing"),
-               fmt::format("is 1 on a host with {} NUMA nodes and {} GPUs", numas, accelerators(input, host).size()));
+               fmt::format("is 1 on a host with {} NUMA nodes and {}", numas,
+                           base::plural(accelerators(input, host).size(), "GPU")));
   }
 }
 

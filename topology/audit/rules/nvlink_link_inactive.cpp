@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 #include "topology/audit/nvlinks.hpp"
@@ -29,7 +30,8 @@ void check(const Rule& self, const Input& input, Report& report) {
           dead.push_back(fmt::format("link {} to {}", link.index, *link.remote_bus_id));
       if (!dead.empty())
         report.add(self, input.locality.describe(links.gpu),
-                   fmt::format("{} of {} links: not active: {}", dead.size(), facts->nvlinks.size(), names_of(dead)));
+                   fmt::format("{} of {}: not active: {}", dead.size(), base::plural(facts->nvlinks.size(), "link"),
+                               names_of(dead)));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 #include "topology/device_kinds.hpp"
@@ -43,7 +44,8 @@ void check_width(const Rule& self, const Locality& locality, const Node& node, c
   const std::optional<int> most = both(node.pci.max_width, bridge.pci.max_width);
   if (most && node.pci.width && *node.pci.width < *most && !all_so_narrow(locality, node))
     report.add(self, locality.describe(node.id),
-               fmt::format("runs with {} lanes; it can do {} and {} above it {}", *node.pci.width, *node.pci.max_width,
+               fmt::format("runs with {}; it can do {} and {} above it {}",
+                           base::plural(static_cast<std::uint64_t>(*node.pci.width), "lane"), *node.pci.max_width,
                            locality.describe(bridge.id), *bridge.pci.max_width));
 }
 

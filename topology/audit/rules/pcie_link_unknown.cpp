@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 
@@ -20,8 +21,8 @@ void check(const Rule& self, const Input& input, Report& report) {
     });
     if (!gpus.empty())
       report.add(self, input.on(host, names_of(input.locality, gpus)),
-                 fmt::format("speed and width of {} PCIe link{} are not shown; NCCL takes them for 8 GT/s x16, 12 GB/s",
-                             gpus.size(), gpus.size() == 1 ? "" : "s"));
+                 fmt::format("speed and width of {} are not shown; NCCL takes them for 8 GT/s x16, 12 GB/s",
+                             base::plural(gpus.size(), "PCIe link")));
   }
 }
 

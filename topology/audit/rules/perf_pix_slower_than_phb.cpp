@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/sources.hpp"
 
@@ -13,8 +14,8 @@ namespace {
 
 struct Mean {
   double sum = 0;
-  int count = 0;
-  double value() const { return sum / count; }
+  std::size_t count = 0;
+  double value() const { return sum / static_cast<double>(count); }
 };
 
 void check(const Rule& self, const Input& input, Report& report) {
@@ -34,8 +35,8 @@ void check(const Rule& self, const Input& input, Report& report) {
     const auto& [together, apart] = means;
     if (together.count == 0 || apart.count == 0 || together.value() >= 0.9 * apart.value()) continue;
     report.add(self, input.on(host, "PIX pairs"),
-               fmt::format("{:.1f} GB/s below one switch ({} pairs), {:.1f} GB/s through the CPU ({} pairs)",
-                           together.value(), together.count, apart.value(), apart.count));
+               fmt::format("{:.1f} GB/s below one switch ({}), {:.1f} GB/s through the CPU ({})", together.value(),
+                           base::plural(together.count, "pair"), apart.value(), base::plural(apart.count, "pair")));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 
@@ -33,10 +34,13 @@ void check(const Rule& self, const Input& input, Report& report) {
     const std::vector<int> gpus = accelerators(input, host);
     const std::vector<int> nics = usable_nics(input, host);
     if (gpus.size() < 2 || nics.empty() || any_pair_together(input, gpus, nics)) continue;
-    const auto lost = std::count_if(gpus.begin(), gpus.end(), [&](int gpu) { return !knows_numa(input, gpu); });
-    report.add(self, input.on(host, facts.platform.hypervisor.value_or("virtual machine")),
-               fmt::format("{} GPUs and {} NICs, no two below one switch; the NUMA node of {} GPUs is not known",
-                           gpus.size(), nics.size(), lost));
+    const auto lost = static_cast<std::size_t>(
+        std::count_if(gpus.begin(), gpus.end(), [&](int gpu) { return !knows_numa(input, gpu); }));
+    report.add(
+        self, input.on(host, facts.platform.hypervisor.value_or("virtual machine")),
+        fmt::format("{} and {}, no two below one switch{}", base::plural(gpus.size(), "GPU"),
+                    base::plural(nics.size(), "NIC"),
+                    lost == 0 ? "" : fmt::format("; the NUMA node of {} is not known", base::plural(lost, "GPU"))));
   }
 }
 
