@@ -31,6 +31,11 @@ NetworkRate network_rate_of(const Node& nic) {
   return {{*nic.network_gbs, latency}, true};
 }
 
+bool is_much_slower(const Node& nic, double fastest_gbs) {
+  constexpr double kMuchSlower = 0.75;
+  return nic.network_gbs && *nic.network_gbs < kMuchSlower * fastest_gbs;
+}
+
 void join_hosts(Graph& graph) { join_hosts(graph, FabricSpec{}); }
 
 }  // namespace weft::topology

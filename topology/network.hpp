@@ -19,6 +19,9 @@ struct NetworkRate {
 };
 NetworkRate network_rate_of(const Node& nic);
 
+// Whether a NIC among others would hold them up: its rate is known, and below three quarters of the fastest one's.
+bool is_much_slower(const Node& nic, double fastest_gbs);
+
 // Joins all hosts to one non-blocking switch, through their NICs; a host without a NIC (a container) gets a link from
 // its machine, at the assumed Ethernet rate. A graph of one host stays as it is.
 void join_hosts(Graph& graph);

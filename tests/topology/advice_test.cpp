@@ -7,7 +7,6 @@
 
 #include "topology/advice/binding_text.hpp"
 #include "topology/advice/environment.hpp"
-#include "topology/advice/share_cores.hpp"
 #include "topology/interfaces.hpp"
 
 namespace weft::topology::advice {
@@ -56,22 +55,6 @@ std::string value_in(const std::vector<Setting>& settings, std::string_view name
 
 Node& node_of(Survey& survey, std::string_view name) {
   return survey.graph.nodes[static_cast<std::size_t>(*survey.graph.find(name))];
-}
-
-TEST(ShareCores, threads_of_a_core_stay_together) {
-  const std::vector<int> cpus = {0, 1, 2, 3, 4, 5, 6, 7};
-  EXPECT_THAT(share_evenly(cores_of(cpus, std::vector<std::string>{"0,4", "1,5", "2,6", "3,7"}, 4), 2),
-              ElementsAre("0-1,4-5", "2-3,6-7"));
-  EXPECT_THAT(share_evenly(cores_of(cpus, std::vector<std::string>{"0-1", "2-3", "4-5", "6-7"}, 4), 2),
-              ElementsAre("0-3", "4-7"));
-  EXPECT_THAT(share_evenly(cores_of(cpus, std::nullopt, 4), 2), ElementsAre("0-1,4-5", "2-3,6-7"));
-  EXPECT_THAT(share_evenly(cores_of(cpus, std::nullopt, 8), 2), ElementsAre("0-3", "4-7"));
-  EXPECT_THAT(share_evenly(cores_of(cpus, std::vector<std::string>{}, std::nullopt), 3),
-              ElementsAre("0-1", "2-4", "5-7"));
-}
-
-TEST(ShareCores, ranks_share_a_core_where_there_are_too_few) {
-  EXPECT_THAT(share_evenly({{3}, {4}}, 4), ElementsAre("3", "3", "4", "4"));
 }
 
 TEST(Bindings, each_gpu_of_a_dgx_h100_has_14_cores_its_socket_and_its_nic) {
@@ -165,7 +148,7 @@ TEST(BindingText, has_a_line_for_each_launcher) {
   survey.hosts[0].hostname = "node7";
   EXPECT_THAT(text_of(BindingForm::Text, survey),
               HasSubstr("rank 3   gpu3     cpus 42-55  memory node 0  NIC nic3 (PIX)"));
-  EXPECT_THAT(text_of(BindingForm::Numactl, survey), HasSubstr("\nnumactl --physcpubind=42-55 --membind=0\n"));
+  EXPECT_THAT(text_of(BindingForm::Numactl, survey), HasSubstr("\nnumactl --physcpubind=42-55 --membind=0 PROGRAM\n"));
   EXPECT_THAT(text_of(BindingForm::Mpirun, survey), HasSubstr("\nrank 3=node7 slot=42-55\n"));
   EXPECT_THAT(text_of(BindingForm::Torchrun, survey),
               HasSubstr("\n  3) exec numactl --physcpubind=42-55 --membind=0 \"$@\" ;;"));

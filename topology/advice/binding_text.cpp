@@ -49,9 +49,11 @@ std::string words(const Binding& rank, const Locality& locality) {
   return as_plain_text(text);
 }
 
+// Of a rank whose CPUs are not known, all those of its memory node.
 std::string numactl(const Binding& rank) {
-  if (rank.cpus.empty()) return "";
-  std::string text = "numactl --physcpubind=" + rank.cpus;
+  if (rank.cpus.empty() && !rank.memory_node) return "";
+  std::string text = rank.cpus.empty() ? fmt::format("numactl --cpunodebind={}", *rank.memory_node)
+                                       : "numactl --physcpubind=" + rank.cpus;
   if (rank.memory_node) text += fmt::format(" --membind={}", *rank.memory_node);
   return text;
 }
@@ -74,8 +76,9 @@ std::string host_numactl(const HostBindings& host, const Locality& locality) {
   std::string text;
   for (std::size_t i = 0; i < host.ranks.size(); ++i) {
     const std::string line = numactl(host.ranks[i]);
-    text += fmt::format("# rank {}: {}, {}\n{}\n", i, device_name(host.ranks[i], locality),
-                        words(host.ranks[i], locality), line.empty() ? "# nothing is known to bind it to" : line);
+    text +=
+        fmt::format("# rank {}: {}, {}\n{}\n", i, device_name(host.ranks[i], locality), words(host.ranks[i], locality),
+                    line.empty() ? "# nothing is known to bind it to" : line + " PROGRAM");
   }
   return text + notes_of(host, "# ");
 }

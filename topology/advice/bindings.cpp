@@ -6,17 +6,17 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "base/plural.hpp"
 #include "topology/advice/assign_nics.hpp"
 #include "topology/advice/share_cores.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/device_facts.hpp"
+#include "topology/network.hpp"
 
 namespace weft::topology::advice {
 namespace {
-
-// A NIC below this part of the fastest one's rate would hold the others up.
-constexpr double kMuchSlower = 0.75;
 
 // Ranks that may use the same CPUs.
 struct Neighbourhood {
@@ -24,6 +24,7 @@ struct Neighbourhood {
   std::vector<int> numas;  // node ids that have CPUs
   std::string cpus;
   std::optional<int> cores;
+  bool whole_machine = false;  // because nothing nearer is known
 };
 
 class HostBinder {
@@ -34,6 +35,7 @@ class HostBinder {
     const std::optional<std::string>& allowed =
         facts_.process.allowed_cpus ? facts_.process.allowed_cpus : facts_.container.cgroup_cpus;
     if (allowed) allowed_ = cpus_of(*allowed);
+    look_at_cpus();
   }
 
   HostBindings bind() {
@@ -44,8 +46,24 @@ class HostBinder {
   }
 
  private:
-  void note(std::string text) { result_.notes.push_back(std::move(text)); }
+  // Each once.
+  void note(std::string text) {
+    if (std::find(result_.notes.begin(), result_.notes.end(), text) == result_.notes.end())
+      result_.notes.push_back(std::move(text));
+  }
   const Node& node(int id) const { return locality_.node(id); }
+
+  void look_at_cpus() {
+    const auto look = [&](int id) {
+      for (const CpuRange& range : parse_cpu_list(node(id).cpus)) highest_cpu_ = std::max(highest_cpu_, range.last);
+    };
+    look(locality_.machine(host_));
+    for (int gpu : locality_.gpus(host_)) look(gpu);
+    for (int numa : locality_.numas(host_)) {
+      look(numa);
+      numas_tell_cpus_ |= !node(numa).cpus.empty();
+    }
+  }
 
   std::vector<int> devices() const {
     if (!locality_.gpus(host_).empty()) return locality_.gpus(host_);
@@ -73,16 +91,21 @@ class HostBinder {
       return near;
     }
     std::vector<int> cpus;
+    bool tells_cores = true;
+    int cores = 0;
     for (int numa : locality_.numa_nodes_of(device)) {
       if (node(numa).cpus.empty()) continue;  // memory of a device, or of nobody near
       near.numas.push_back(numa);
       const std::vector<int> more = cpus_of(node(numa).cpus);
       cpus.insert(cpus.end(), more.begin(), more.end());
-      if (node(numa).cores) near.cores = near.cores.value_or(0) + *node(numa).cores;
+      tells_cores &= node(numa).cores.has_value();
+      cores += node(numa).cores.value_or(0);
     }
+    if (tells_cores && !cpus.empty()) near.cores = cores;
     near.cpus = cpu_list(std::move(cpus));
     if (near.cpus.empty()) near.cpus = node(device).cpus;
-    if (near.cpus.empty()) near.cpus = node(locality_.machine(host_)).cpus;
+    near.whole_machine = near.cpus.empty();
+    if (near.whole_machine) near.cpus = node(locality_.machine(host_)).cpus;
     return near;
   }
 
@@ -104,29 +127,83 @@ class HostBinder {
     return fmt::format("{}", fmt::join(words, ", "));
   }
 
-  void share_cpus(const Neighbourhood& near) {
-    std::vector<int> cpus = intersection(cpus_of(near.cpus));
-    const bool far = cpus.empty() && allowed_ && !near.cpus.empty();
-    if (far) {
-      cpus = *allowed_;
-      note(fmt::format("none of the CPUs near {} ({}) may be used here; the allowed ones ({}) are far",
-                       names(near.ranks), near.cpus, cpu_list(cpus)));
-    }
-    if (cpus.empty()) return note(fmt::format("which CPUs are near {} is not known", names(near.ranks)));
-    const std::vector<Core> cores = cores_of(cpus, facts_.shared_cores, near.cores);
-    if (cores.size() < near.ranks.size()) note(fmt::format("{} share {} cores", names(near.ranks), cores.size()));
-    const std::vector<std::string> shares = share_evenly(cores, near.ranks.size());
-    for (std::size_t i = 0; i < near.ranks.size(); ++i) {
-      Binding& rank = result_.ranks[near.ranks[i]];
-      rank.cpus = shares[i];
-      if (!far) rank.memory_node = memory_of(near, rank.cpus);
-    }
+  // The NUMA node that a device hangs below; -1 where that may be memory without CPUs.
+  int own_numa(int device) const {
+    const int numa = ancestor_of(locality_.graph(), device, NodeKind::Numa);
+    return numa >= 0 && node(numa).cpus.empty() && numas_tell_cpus_ ? -1 : numa;
   }
 
-  // The NUMA node whose CPUs these are.
-  std::optional<int> memory_of(const Neighbourhood& near, const std::string& cpus) const {
+  // NUMA nodes of these ranks that are told to have one and the same CPUs, which cannot be.
+  std::set<int> numas_of_same_cpus(const Neighbourhood& near) const {
+    std::set<int> numas;
+    for (std::size_t rank : near.ranks)
+      if (const int own = own_numa(result_.ranks[rank].device);
+          own >= 0 && node(own).os_index && (!numas_tell_cpus_ || node(own).cpus == near.cpus))
+        numas.insert(*node(own).os_index);
+    if (near.whole_machine || numas.size() < 2) numas.clear();
+    return numas;
+  }
+
+  std::vector<Core> only_allowed(std::vector<Core> cores) const {
+    for (Core& core : cores) core = intersection(core);
+    std::erase_if(cores, [](const Core& core) { return core.empty(); });
+    return cores;
+  }
+
+  void share_cpus(const Neighbourhood& near) {
+    if (const std::set<int> numas = numas_of_same_cpus(near); !numas.empty()) {
+      note(fmt::format("the source gives the NUMA nodes {} the same CPUs ({}), so it is not known which are near {}",
+                       fmt::join(numas, ", "), near.cpus, names(near.ranks)));
+      return place_memory(near);
+    }
+    Cores found = cores_of(cpus_of(near.cpus), {facts_.shared_cores, near.cores, highest_cpu_, near.ranks.size()});
+    found.cores = only_allowed(std::move(found.cores));
+    const bool far = found.cores.empty() && allowed_ && !near.cpus.empty();
+    if (far) {
+      found = cores_of(*allowed_, {facts_.shared_cores, {}, highest_cpu_, near.ranks.size()});
+      note(fmt::format("none of the CPUs near {} ({}) may be used here; the allowed ones ({}) are far",
+                       names(near.ranks), near.cpus, cpu_list(*allowed_)));
+    }
+    if (found.cores.empty())
+      note(fmt::format("which CPUs are near {} is not known", names(near.ranks)));
+    else
+      hand_out(found, near.ranks);
+    if (!far) place_memory(near);
+  }
+
+  void hand_out(const Cores& found, const std::vector<std::size_t>& ranks) {
+    if (found.cores.size() < ranks.size())
+      note(fmt::format("{} share {}", names(ranks), base::plural(found.cores.size(), "core")));
+    if (ranks.size() > 1) tell_threads(found);
+    const std::vector<std::string> shares = share_evenly(found.cores, ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) result_.ranks[ranks[i]].cpus = shares[i];
+  }
+
+  void tell_threads(const Cores& found) {
+    std::vector<std::string> pairs;
+    for (int distance : found.distances) pairs.push_back(fmt::format("n and n+{}", distance));
+    if (found.threads == Threads::Apart)
+      note(
+          fmt::format("CPUs {} are taken for threads of one core, as Linux numbers them on x86: the source does not "
+                      "tell",
+                      fmt::join(pairs, ", ")));
+    if (found.threads != Threads::Unknown) return;
+    note(pairs.empty() ? std::string("whether CPUs are threads of one core is not told: ranks may share cores")
+                       : fmt::format("whether CPUs are threads of one core is not told; if {} are, ranks share none",
+                                     fmt::join(pairs, ", or ")));
+  }
+
+  void place_memory(const Neighbourhood& near) {
+    for (std::size_t rank : near.ranks) result_.ranks[rank].memory_node = memory_of(near, result_.ranks[rank]);
+  }
+
+  // The NUMA node whose CPUs these are: the device's own, if it can be.
+  std::optional<int> memory_of(const Neighbourhood& near, const Binding& rank) const {
+    const int own = own_numa(rank.device);
+    if (own >= 0 && (rank.cpus.empty() || node(own).cpus.empty() || cpus_inside(rank.cpus, node(own).cpus)))
+      return node(own).os_index;
     for (int numa : near.numas)
-      if (cpus_inside(cpus, node(numa).cpus)) return node(numa).os_index;
+      if (cpus_inside(rank.cpus, node(numa).cpus)) return node(numa).os_index;
     const std::vector<int>& numas = near.numas.empty() ? locality_.numas(host_) : near.numas;
     return numas.size() == 1 ? node(numas.front()).os_index : std::nullopt;
   }
@@ -148,6 +225,8 @@ class HostBinder {
   const HostFacts& facts_;
   int host_;
   std::optional<std::vector<int>> allowed_;
+  int highest_cpu_ = 0;
+  bool numas_tell_cpus_ = false;
   HostBindings result_;
 };
 
@@ -176,9 +255,9 @@ std::vector<int> usable_nics(const Survey& survey, const Locality& locality, int
     }
   }
   std::erase_if(nics, [&](int id) {
-    const std::optional<double>& rate = locality.node(id).network_gbs;
-    if (!rate || *rate >= kMuchSlower * fastest) return false;
-    leave(id, fmt::format("{:g} Gbit/s is much less than the {:g} of others", *rate * 8, fastest * 8));
+    const Node& nic = locality.node(id);
+    if (!is_much_slower(nic, fastest)) return false;
+    leave(id, fmt::format("{:g} Gbit/s is much less than the {:g} of others", *nic.network_gbs * 8, fastest * 8));
     return true;
   });
   return nics;

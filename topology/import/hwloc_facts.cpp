@@ -16,6 +16,7 @@ namespace weft::topology {
 namespace {
 
 constexpr std::size_t kMaxPorts = 16;
+constexpr std::size_t kMaxThreads = 8;  // of a core: POWER has as many
 constexpr std::string_view kPort = "Port";
 
 using Text = std::optional<std::string>;
@@ -63,6 +64,17 @@ void read_host(const ObjectTree& tree, HostFacts& host) {
   if (cgroup) host.container.kind = kind_of_cgroups(*cgroup);
   if (cgroup && tree.allowed_cpus) host.container.cgroup_cpus = tree.allowed_cpus->list();
   if (cgroup && tree.allowed_nodes) host.container.cgroup_memories = tree.allowed_nodes->list();
+}
+
+void read_shared_cores(const ObjectTree& tree, HostFacts& host) {
+  if (tree.all(ObjectKind::Core).empty()) return;
+  std::vector<std::string> shared;
+  for (int object : tree.all(ObjectKind::Core)) {
+    const std::optional<IndexSet>& cpus = tree.at(object).cpus;
+    if (!cpus || cpus->count() > kMaxThreads) return;
+    if (cpus->count() > 1) shared.push_back(cpus->list());
+  }
+  host.shared_cores = std::move(shared);
 }
 
 // "Port1State", "Port1GID0": the number of the port, and what is said of it.
@@ -173,6 +185,7 @@ void compare_rates(const ObjectTree& tree, Remarks& remarks) {
 HostFacts hwloc_facts(MachineProbe& machine) {
   HostFacts host;
   read_host(machine.tree, host);
+  read_shared_cores(machine.tree, host);
   read_devices(machine, host);
   return host;
 }
