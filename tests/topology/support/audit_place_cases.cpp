@@ -1,5 +1,9 @@
 // Cases of the rules about where devices sit: sockets, NUMA nodes, switches, uplinks.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include "audit_cases.hpp"
+#include "topology/import/import.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -27,10 +31,64 @@ void add_sockets(std::vector<Case>& cases) {
   cases.push_back(silent("topo.nic_on_wrong_socket", "each at its GPU", wrong));
   wrong.move("gpu1", "switch0");
   wrong.move("nic0", "switch1");
-  cases.push_back(fires("topo.nic_on_wrong_socket", "GPUs on one, NICs on the other", wrong, "all 2 GPUs"));
+  cases.push_back(fires("topo.nic_on_wrong_socket", "GPUs on one, NICs on the other", wrong,
+                        "they are on package1, where no GPU is; all 2 GPUs are on package0"));
+  cases.push_back(
+      fires("topo.nic_on_wrong_socket", "its fix names the place", wrong, "move the cards to slots of package0"));
   cases.push_back(silent("topo.socket_without_nic", "no GPU is near a NIC", wrong));
   for (const char* nic : {"nic0", "nic1"}) wrong.node(nic).active = false;
   cases.push_back(silent("topo.nic_on_wrong_socket", "ports that are down", wrong));
+}
+
+// Sockets of several NUMA nodes.
+void add_quadrants(std::vector<Case>& cases) {
+  Machine both("packages:2 numa:4 gpu:4 gpus_per_switch:1 nic:1 ndr");  // its NIC is at gpu3
+  both.move("gpu3", "switch2");
+  cases.push_back(silent("topo.nic_on_wrong_socket", "GPUs on both, the NIC on a NUMA node of its own", both));
+  Machine same = both;
+  for (const char* gpu : {"gpu0", "gpu1"}) same.move(gpu, "switch2");
+  cases.push_back(silent("topo.nic_on_wrong_socket", "GPUs on another NUMA node of the NIC's socket", same));
+  same.move("nic0", "switch0");
+  cases.push_back(fires("topo.nic_on_wrong_socket", "GPUs and NIC on NUMA nodes of two sockets", same,
+                        "move the card to a slot of package1"));
+}
+
+Survey numas_of_nccl(int first, std::string_view first_cpus, int second, std::string_view second_cpus) {
+  const std::string text = fmt::format(
+      "<system version=\"1\"><cpu numaid=\"{}\" affinity=\"{}\" arch=\"x86_64\" vendor=\"AuthenticAMD\">"
+      "<pci busid=\"0000:11:00.0\" class=\"0x030200\" vendor=\"0x10de\" device=\"0x2330\" link_speed=\"32.0 GT/s "
+      "PCIe\" link_width=\"16\"><gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\"/></pci></cpu><cpu numaid=\"{}\" "
+      "affinity=\"{}\" arch=\"x86_64\" vendor=\"AuthenticAMD\"><pci busid=\"0000:12:00.0\" class=\"0x020700\" "
+      "vendor=\"0x15b3\" device=\"0x1021\" link_speed=\"32 GT/s\" link_width=\"16\"><nic><net name=\"mlx5_0\" "
+      "dev=\"0\" port=\"1\" speed=\"400000\" guid=\"0xa1\" gdr=\"1\"/></nic></pci></cpu></system>",
+      first, first_cpus, second, second_cpus);
+  Result<Survey> survey = read_nccl_xml("topo.xml", text);
+  EXPECT_TRUE(survey) << survey.status().to_string();
+  return survey ? std::move(survey).value() : Survey();
+}
+
+// A source without packages.
+void add_numas_as_sockets(std::vector<Case>& cases) {
+  cases.push_back(fires("topo.nic_on_wrong_socket", "two NUMA nodes that can be all there are",
+                        numas_of_nccl(0, "0000000f", 1, "000000f0"), "move the card to a slot of numa0"));
+  cases.push_back(silent("topo.nic_on_wrong_socket", "two of several NUMA nodes, by their numbers",
+                         numas_of_nccl(1, "000000f0", 3, "0000f000")));
+  cases.push_back(silent("topo.nic_on_wrong_socket", "two of several NUMA nodes, by their CPUs",
+                         numas_of_nccl(0, "00000f0f", 1, "0f0f0000")));
+}
+
+// A slow card for logins beside the fabric's.
+void add_slow_nics(std::vector<Case>& cases) {
+  Machine machine("packages:2 gpu:4 gpus_per_switch:2 nic:4 ndr");
+  machine.node("nic2").active = false;
+  machine.node("nic3").network_gbs = 3.125;
+  cases.push_back(fires("topo.socket_without_nic", "only a slow NIC is up on it", machine, "none of 2 (nic0, nic1)"));
+  machine.node("nic3").active = false;
+  cases.push_back(fires("topo.socket_without_nic", "a slow NIC that is down, too", machine, "bring up nic2; until"));
+  Machine far("packages:1 numa:4 gpu:4 gpus_per_switch:1 nic:4 ndr");
+  far.node("nic1").active = false;
+  cases.push_back(fires("topo.gpu_without_near_nic", "its own NIC is down", far,
+                        "the nearest fabric NIC of gpu1 is nic0, a SYS path"));
 }
 
 void add_unknown(std::vector<Case>& cases) {
@@ -147,6 +205,9 @@ void add_order(std::vector<Case>& cases) {
 
 void add_place_cases(std::vector<Case>& cases) {
   add_sockets(cases);
+  add_quadrants(cases);
+  add_numas_as_sockets(cases);
+  add_slow_nics(cases);
   add_unknown(cases);
   add_loads(cases);
   add_storage_loads(cases);

@@ -20,7 +20,7 @@ void check(const Rule& self, const Input& input, Report& report) {
     for (const auto& [socket, on_it] : sockets_without_nic(input, host, near))
       std::erase_if(gpus, [&](int gpu) { return std::find(on_it.begin(), on_it.end(), gpu) != on_it.end(); });
     if (gpus.empty()) continue;
-    const int nearest = input.locality.nearest_nics(gpus.front()).front();
+    const int nearest = nearest_of(input, near, gpus.front());
     const Path& path = input.locality.device_path(gpus.front(), nearest);
     report.add(self, input.on(host, names_of(input.locality, gpus)),
                fmt::format("the nearest fabric NIC of {} is {}, a {} path of about {:.0f} GB/s",
@@ -38,7 +38,7 @@ const Rule topo_gpu_without_near_nic = {
     .summary = "a GPU has no fabric NIC on its NUMA node",
     .silent =
         "hosts without fabric NICs; whole sockets without one (topo.socket_without_nic); where no GPU is near a NIC "
-        "(topo.nic_on_wrong_socket)",
+        "(topo.nic_on_wrong_socket); NICs much slower than others do not count",
     .fix =
         "move a NIC to the GPU's NUMA node, or use PXN (NCCL 2.12 and later) and NCCL_NET_GDR_LEVEL=SYS after "
         "measuring",

@@ -14,13 +14,15 @@ namespace {
 
 constexpr std::string_view kUntilThen = "use PXN, or ranks of the near GPUs for traffic between hosts";
 
-// Fabric NICs on that socket whose ports are down.
-std::vector<int> down_on(const Input& input, int host, int socket) {
+// Fabric NICs on that socket whose ports are down, of those that are worth a cable.
+std::vector<int> down_on(const Input& input, int host, const Nearness& near, int socket) {
   std::vector<int> down;
   for (int nic : input.locality.nics(host)) {
     const Node& node = input.locality.node(nic);
     const NodeKind kind = input.locality.node(socket).kind;
-    if (node.fabric && node.active == false && ancestor_of(input.graph, nic, kind) == socket) down.push_back(nic);
+    const bool is_down = node.fabric && node.active == false && !is_virtual_function(input, nic);
+    if (is_down && is_fast_enough(input, near, nic) && ancestor_of(input.graph, nic, kind) == socket)
+      down.push_back(nic);
   }
   return down;
 }
@@ -31,7 +33,8 @@ std::string remedy(const Input& input, const Nearness& near, const std::vector<i
   if (!down.empty()) return fmt::format("bring up {}; until then {}", names_of(input.locality, down), kUntilThen);
   if (spare == 0) return fmt::format("with one NIC: {}", kUntilThen);
   const std::vector<int> moved(near.nics.end() - static_cast<std::ptrdiff_t>(spare), near.nics.end());
-  return fmt::format("move {} to slots of that socket; until then {}", names_of(input.locality, moved), kUntilThen);
+  return fmt::format("move {} to {} of that socket; until then {}", names_of(input.locality, moved),
+                     spare == 1 ? "a slot" : "slots", kUntilThen);
 }
 
 void check(const Rule& self, const Input& input, Report& report) {
@@ -39,7 +42,7 @@ void check(const Rule& self, const Input& input, Report& report) {
     const Nearness near = nearness(input, host);
     if (near.near_gpus.empty()) continue;
     for (const auto& [socket, gpus] : sockets_without_nic(input, host, near)) {
-      const std::vector<int> down = down_on(input, host, socket);
+      const std::vector<int> down = down_on(input, host, near, socket);
       const bool only_one = near.nics.size() < 2 && down.empty();
       report.add(self, only_one ? Severity::Info : self.severity, input.on(host, input.locality.node(socket).name),
                  fmt::format("{} {} on it; its fabric NICs: none of {} ({}){}", names_of(input.locality, gpus),
@@ -59,7 +62,7 @@ const Rule topo_socket_without_nic = {
     .summary = "a socket with GPUs has no fabric NIC",
     .silent =
         "hosts without fabric NICs; one socket; NICs whose place is not known; where no GPU at all is near a NIC "
-        "(topo.nic_on_wrong_socket)",
+        "(topo.nic_on_wrong_socket); NICs much slower than others do not count",
     .fix = "move a NIC to that socket; until then use PXN, or ranks of the near GPUs for traffic between hosts",
     .reference = "NVIDIA/nccl#634",
     .check = check,
