@@ -70,6 +70,27 @@ TEST(Audit, small_machines_have_no_findings) {
   }
 }
 
+TEST(Audit, what_is_missing_is_looked_for_with_the_tool_for_its_kind) {
+  Machine whole("packages:2 cores:56 gpu:8 gpus_per_switch:1 nic:8 ndr");
+  Machine less("packages:1 cores:28 gpu:7 gpus_per_switch:1 nic:7 ndr");
+  for (Machine* machine : {&whole, &less})
+    for (Node& node : machine->survey().graph.nodes)
+      if (node.kind == NodeKind::Numa) node.memory_bytes = std::uint64_t{64} << 30;
+  const Survey reference = whole;
+  std::map<std::string, std::string> fixes;
+  for (const Finding& finding : expect(less, reference))
+    if (finding.id == "expect.missing") fixes[finding.subject] = finding.fix;
+  const std::map<std::string, std::string> tools = {
+      {"GPUs", "lspci"},         {"fabric NICs", "ibstat"}, {"packages", "dmidecode --type processor"},
+      {"NUMA nodes", "numactl"}, {"cores", "lscpu"},        {"memory", "dmidecode --type memory"}};
+  EXPECT_EQ(fixes.size(), tools.size());
+  for (const auto& [subject, tool] : tools) {
+    EXPECT_THAT(fixes[subject], HasSubstr(tool)) << subject;
+    const bool on_the_bus = subject == "GPUs" || subject == "fabric NICs";
+    EXPECT_EQ(fixes[subject].find("lspci") != std::string::npos, on_the_bus) << subject << ": " << fixes[subject];
+  }
+}
+
 TEST(Audit, rules_are_sorted_and_say_all_that_they_should) {
   const auto all = rules();
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; }));

@@ -15,6 +15,29 @@
 namespace weft::topology::audit {
 namespace {
 
+// What can be missing, and where to look for it then.
+struct Part {
+  std::string_view name;
+  std::string_view remedy;
+};
+constexpr Part kGpus = {
+    "GPUs", "look for them in lspci and dmesg (fallen off the bus, disabled in the BIOS, not passed to the guest)"};
+constexpr Part kNics = {"fabric NICs",
+                        "look for the cards in lspci and dmesg, and for ports that are down in ibstat or ip link"};
+constexpr Part kNvLinks = {"NVLinks", "look at nvidia-smi nvlink --status, and for Xid errors in dmesg"};
+constexpr Part kPackages = {"packages",
+                            "look at lscpu and dmidecode --type processor: a socket that failed its self-test or is "
+                            "disabled in the BIOS; in a guest at the sockets that it was given"};
+constexpr Part kNumas = {"NUMA nodes",
+                         "look at numactl --hardware, numa=off in /proc/cmdline, and in the BIOS at NPS, sub-NUMA "
+                         "clustering and node interleaving; in a guest at the nodes that it was given"};
+constexpr Part kCores = {"cores",
+                         "look at lscpu --all --extended (offline ones), maxcpus= and nosmt in /proc/cmdline, and at "
+                         "cores disabled in the BIOS; in a guest at the vCPUs that it was given"};
+constexpr Part kMemory = {"memory",
+                          "look at dmidecode --type memory and the BIOS's event log (ipmitool sel list) for modules "
+                          "that failed; in a guest at the memory that it was given"};
+
 // One host in numbers, of both machines.
 struct Profile {
   std::size_t gpus = 0;
@@ -83,23 +106,23 @@ class Comparison {
       : input_(input), host_(host), found_(found) {}
 
   void counts(const Profile& here, const Profile& there) {
-    count("GPUs", here.gpus, there.gpus);
-    count("fabric NICs", here.nics, there.nics);
-    if (here.packages > 0) count("packages", here.packages, there.packages);
-    if (here.numas > 0) count("NUMA nodes", here.numas, there.numas);
+    count(kGpus, here.gpus, there.gpus);
+    count(kNics, here.nics, there.nics);
+    if (here.packages > 0) count(kPackages, here.packages, there.packages);
+    if (here.numas > 0) count(kNumas, here.numas, there.numas);
     if (here.nvlinks > 0)
-      count("NVLinks", static_cast<std::size_t>(here.nvlinks), static_cast<std::size_t>(there.nvlinks));
+      count(kNvLinks, static_cast<std::size_t>(here.nvlinks), static_cast<std::size_t>(there.nvlinks));
     if (here.cores && there.cores)
-      count("cores", static_cast<std::size_t>(*here.cores), static_cast<std::size_t>(*there.cores));
+      count(kCores, static_cast<std::size_t>(*here.cores), static_cast<std::size_t>(*there.cores));
     if (here.memory_bytes && there.memory_bytes && *here.memory_bytes < *there.memory_bytes - *there.memory_bytes / 20)
-      add(true, "memory", fmt::format("{} GiB, expected {}", *here.memory_bytes >> 30, *there.memory_bytes >> 30));
+      miss(kMemory, fmt::format("{} GiB, expected {}", *here.memory_bytes >> 30, *there.memory_bytes >> 30));
   }
 
   void kinds(const Profile& here, const Profile& there) {
     if (here.gpu_devices.empty() || there.gpu_devices.empty()) return;
     for (const auto& [device, number] : here.gpu_devices)
       if (!there.gpu_devices.contains(device))
-        add(false, "GPUs", fmt::format("{} of {}, expected {}", number, device, there.gpu_devices.begin()->first));
+        differ("GPUs", fmt::format("{} of {}, expected {}", number, device, there.gpu_devices.begin()->first));
   }
 
   // Position by position from the fastest or nearest: what is slower here.
@@ -115,16 +138,19 @@ class Comparison {
       if (farther++ == 0) first = i;
     }
     if (farther > 0)
-      add(false, "nearest NICs",
-          fmt::format("{} at {}, expected {}", base::plural(static_cast<std::uint64_t>(farther), "GPU"),
-                      to_string(here.nearest[first]), to_string(there.nearest[first])));
+      differ("nearest NICs",
+             fmt::format("{} at {}, expected {}", base::plural(static_cast<std::uint64_t>(farther), "GPU"),
+                         to_string(here.nearest[first]), to_string(there.nearest[first])));
   }
 
-  void count(std::string_view what, std::size_t here, std::size_t there) {
-    if (here < there) add(true, what, fmt::format("{}, expected {}", here, there));
+  void count(const Part& part, std::size_t here, std::size_t there) {
+    if (here < there) miss(part, fmt::format("{}, expected {}", here, there));
   }
-  void add(bool missing, std::string_view what, std::string evidence) {
-    found_.push_back({missing, input_.on(host_, what), std::move(evidence)});
+  void miss(const Part& part, std::string evidence) {
+    found_.push_back({true, input_.on(host_, part.name), std::move(evidence), part.remedy});
+  }
+  void differ(std::string_view what, std::string evidence) {
+    found_.push_back({false, input_.on(host_, what), std::move(evidence), {}});
   }
 
  private:
@@ -139,9 +165,8 @@ class Comparison {
     for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i)
       if (here[i] < kSlack * there[i] && count++ == 0) first = i;
     if (count > 0)
-      add(false, what,
-          fmt::format("{} of {} slower: {:.4g} {}, expected {:.4g}", count, here.size(), here[first], unit,
-                      there[first]));
+      differ(what, fmt::format("{} of {} slower: {:.4g} {}, expected {:.4g}", count, here.size(), here[first], unit,
+                               there[first]));
   }
 
   const Input& input_;
@@ -153,19 +178,19 @@ void compare_with_site(const Input& input, int host, std::vector<Difference>& fo
   const Expectations& expected = input.site.expected;
   Comparison comparison(input, host, found);
   const auto size = [](int count) { return static_cast<std::size_t>(count); };
-  if (expected.gpus) comparison.count("GPUs", accelerators(input, host).size(), size(*expected.gpus));
+  if (expected.gpus) comparison.count(kGpus, accelerators(input, host).size(), size(*expected.gpus));
   if (expected.numa_nodes)
-    comparison.count("NUMA nodes", numas_with_cpus(input.locality, host).size(), size(*expected.numa_nodes));
+    comparison.count(kNumas, numas_with_cpus(input.locality, host).size(), size(*expected.numa_nodes));
   if (!expected.nics && !expected.nic_gbs) return;
   const std::vector<int> nics = usable_nics(input, host);
-  if (expected.nics) comparison.count("fabric NICs", nics.size(), size(*expected.nics));
+  if (expected.nics) comparison.count(kNics, nics.size(), size(*expected.nics));
   if (!expected.nic_gbs) return;
   for (int nic : nics) {
     const std::optional<double>& gbs = input.locality.node(nic).network_gbs;
     constexpr double kSlack = 0.95;
     if (gbs && *gbs < kSlack * *expected.nic_gbs)
-      comparison.add(false, input.locality.node(nic).name,
-                     fmt::format("{:.4g} GB/s, expected {:.4g}", *gbs, *expected.nic_gbs));
+      comparison.differ(input.locality.node(nic).name,
+                        fmt::format("{:.4g} GB/s, expected {:.4g}", *gbs, *expected.nic_gbs));
   }
 }
 

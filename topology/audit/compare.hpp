@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "topology/audit/audit.hpp"
@@ -13,6 +14,7 @@ struct Difference {
   bool missing = false;  // less of something; else another or slower one
   std::string subject;
   std::string evidence;
+  std::string_view remedy;  // where and with which tool to look, if it is missing
 };
 
 // Host by host; a reference with fewer hosts is compared by its last one. Only what is worse: more, faster and nearer
