@@ -121,6 +121,20 @@ TEST_F(TopoProbe, like_hosts_are_shown_once) {
   EXPECT_THAT(outcome.out, HasSubstr("many devices: --matrix shows how they reach each other"));
 }
 
+TEST_F(TopoProbe, findings_that_hosts_have_alike_are_told_once) {
+  const std::string far = "--model 'numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr hosts:64' ";
+  const std::string one = run("--model 'numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr' --audit").out;
+  std::string all = run(far + "--audit").out;
+  const std::string where = " on all 64 hosts";
+  ASSERT_THAT(all, HasSubstr("warning topo.gpu_without_near_nic" + where + ": gpu0"));
+  EXPECT_EQ(all.erase(all.find(where), where.size()), one);
+  EXPECT_THAT(run(far).out, testing::EndsWith(run(far + "--audit").out));
+  const std::string page = run(far + "--format html").out;
+  EXPECT_THAT(page, HasSubstr("topo.gpu_without_near_nic on all 64 hosts"));
+  EXPECT_THAT(page, HasSubstr("<b>1</b>warning"));
+  EXPECT_THAT(page, HasSubstr("<p>1 network switch</p>"));
+}
+
 TEST_F(TopoProbe, matrices_are_written_for_up_to_1024_devices) {
   const std::string matrix = run("--model 'dgx-h100 hosts:64' --matrix").out;
   EXPECT_THAT(matrix, HasSubstr("NET 50"));

@@ -27,7 +27,11 @@ constexpr std::size_t kMaxFindingsShown = 500;
 class Page {
  public:
   explicit Page(Report& report)
-      : report_(report), parts_(parts_of_findings(report)), orders_(orders_of(report)), groups_(groups()) {}
+      : report_(report),
+        parts_(parts_of_findings(report)),
+        findings_(topology::audit::share_findings(report.findings, report.locality.hosts())),
+        orders_(orders_of(report)),
+        groups_(groups()) {}
 
   std::string html() {
     std::string body = header() + order_buttons() + "<main>\n" + pictures() + network_html(report_) + findings() +
@@ -79,14 +83,14 @@ class Page {
     if (report_.locality.hosts() > 1) count(NodeKind::Machine, "host", "hosts");
     count(NodeKind::Package, "package", "packages");
     count(NodeKind::Numa, "NUMA node", "NUMA nodes");
-    if (totals.cores) tile(std::to_string(*totals.cores), "cores", "");
+    if (totals.cores) tile(std::to_string(*totals.cores), *totals.cores == 1 ? "core" : "cores", "");
     count(NodeKind::Gpu, "GPU", "GPUs");
     count(NodeKind::Nic, "NIC", "NICs");
     count(NodeKind::Storage, "storage device", "storage devices");
     for (auto severity :
          {topology::audit::Severity::Error, topology::audit::Severity::Warning, topology::audit::Severity::Info}) {
-      const auto n = std::count_if(report_.findings.begin(), report_.findings.end(),
-                                   [&](const auto& finding) { return finding.severity == severity; });
+      const auto n = std::count_if(findings_.begin(), findings_.end(),
+                                   [&](const auto& shared) { return shared.finding.severity == severity; });
       const std::string_view word = to_string(severity);
       if (n > 0) tile(std::to_string(n), n == 1 || word == "info" ? std::string(word) : std::string(word) + "s", word);
     }
@@ -132,9 +136,10 @@ class Page {
 
   std::string pictures() {
     topology::PictureMarks marks;
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      if (parts_[i] >= 0)
-        marks[parts_[i]].push_back({static_cast<int>(i) + 1, to_string(report_.findings[i].severity)});
+    for (std::size_t i = 0; i < findings_.size(); ++i)
+      for (std::size_t member : findings_[i].members)
+        if (const int part = parts_[member]; part >= 0)
+          marks[part].push_back({static_cast<int>(i) + 1, to_string(findings_[i].finding.severity)});
     std::vector<topology::PictureOverlay> overlays;
     for (const Order& order : orders_) overlays.push_back(order.overlay);
     std::string html = "<section>" + legend();
@@ -182,22 +187,23 @@ class Page {
     if (report_.findings.empty())
       return html + fmt::format("<p>None of {} rules found anything.</p></section>\n", topology::audit::rules().size());
     html += "<ol class=\"findings\">\n";
-    for (std::size_t i = 0; i < report_.findings.size() && i < kMaxFindingsShown; ++i) {
-      const topology::audit::Finding& finding = report_.findings[i];
-      const std::string_view severity = to_string(finding.severity);
-      const std::string badge = parts_[i] >= 0 ? fmt::format("<a class=\"badge\" href=\"#part{0}\">{0}</a>", i + 1)
-                                               : fmt::format("<span class=\"badge\">{}</span>", i + 1);
-      html += fmt::format(
-          "<li class=\"{0}\" id=\"finding{1}\">{2}<b>{3}</b> {4} <span class=\"soft\">{0}</span><p>{5}</p><p "
-          "class=\"fix\">{6}</p></li>\n",
-          severity, i + 1, badge, escaped(finding.subject), escaped(finding.id), escaped(finding.evidence),
-          escaped(finding.fix));
-    }
+    for (std::size_t i = 0; i < findings_.size() && i < kMaxFindingsShown; ++i) html += finding_html(i);
     html += "</ol>\n";
-    if (report_.findings.size() > kMaxFindingsShown)
-      html +=
-          fmt::format("<p class=\"soft\">and {} more: see --json.</p>\n", report_.findings.size() - kMaxFindingsShown);
+    if (findings_.size() > kMaxFindingsShown)
+      html += fmt::format("<p class=\"soft\">and {} more: see --json.</p>\n", findings_.size() - kMaxFindingsShown);
     return html + "</section>\n";
+  }
+
+  std::string finding_html(std::size_t i) const {
+    const auto& [finding, hosts, members] = findings_[i];
+    const bool drawn = std::any_of(members.begin(), members.end(), [&](std::size_t one) { return parts_[one] >= 0; });
+    const std::string badge = drawn ? fmt::format("<a class=\"badge\" href=\"#part{0}\">{0}</a>", i + 1)
+                                    : fmt::format("<span class=\"badge\">{}</span>", i + 1);
+    return fmt::format(
+        "<li class=\"{0}\" id=\"finding{1}\">{2}<b>{3}</b> {4}{5} <span class=\"soft\">{0}</span><p>{6}</p><p "
+        "class=\"fix\">{7}</p></li>\n",
+        to_string(finding.severity), i + 1, badge, escaped(finding.subject), escaped(finding.id),
+        escaped(hosts_of_finding(report_, findings_[i])), escaped(finding.evidence), escaped(finding.fix));
   }
 
   std::string orders() {
@@ -212,7 +218,8 @@ class Page {
   }
 
   Report& report_;
-  const std::vector<int> parts_;
+  const std::vector<int> parts_;  // by finding of the report
+  const std::vector<topology::audit::SharedFinding> findings_;
   const std::vector<Order> orders_;
   const std::vector<HostGroup> groups_;
 };

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.hpp"
 #include "topology/audit/audit.hpp"
+#include "topology/audit/shared_findings.hpp"
 #include "topology/locality.hpp"
 #include "topology/survey.hpp"
 
@@ -88,6 +89,8 @@ std::string report_text(Report& report);
 std::string matrix_text(const Report& report);
 std::string rings_text(Report& report);
 std::string findings_text(const Report& report);
+// " on all 64 hosts", " on host[0-3]"; nothing where there is one host, or it is of all together.
+std::string hosts_of_finding(const Report& report, const topology::audit::SharedFinding& shared);
 // Each measurement beside the nominal rate of its path; empty if there are none.
 std::string measured_text(Report& report);
 void write_measured(base::JsonWriter& json, Report& report);

@@ -98,6 +98,10 @@ std::optional<bool> virtual_machine(const Input& input, int host) {
 
 bool in_container(const Input& input, int host) { return input.facts(host).container.kind.has_value(); }
 
+const std::string& host_name(const Input& input, int host) {
+  return input.locality.node(input.locality.machine(host)).name;
+}
+
 std::string names_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
   if (names.size() <= kMost + 1) return fmt::format("{}", fmt::join(names, ", "));

@@ -31,6 +31,8 @@ std::optional<bool> virtual_machine(const Input& input, int host);
 // Whether a container hides processes, devices or limits of the host; false where it is not known.
 bool in_container(const Input& input, int host);
 
+// Of the machine: "host3", "node17".
+const std::string& host_name(const Input& input, int host);
 // "gpu0, gpu1, gpu2 and 5 more", with bus ids where `whole`.
 std::string names_of(const Locality& locality, const std::vector<int>& nodes, bool whole = false);
 std::string names_of(const std::vector<std::string>& names);

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "topology/append_hosts.hpp"
 #include "topology/audit/left_out.hpp"
+#include "topology/audit/shared_findings.hpp"
 #include "topology/audit/site.hpp"
 #include "topology/cluster/likeness.hpp"
 #include "topology/diff/diff.hpp"
@@ -89,56 +89,14 @@ void tell_changes(const std::vector<ClusterNode>& nodes, std::vector<Group>& gro
   groups = std::move(kept);
 }
 
-// "host12/gpu3" or "host12: this process" -> 12 and the rest; nothing if no host is named.
-std::optional<std::pair<std::size_t, std::string>> split_host(const std::string& subject) {
-  constexpr std::string_view kHost = "host";
-  if (!subject.starts_with(kHost)) return std::nullopt;
-  std::size_t host = 0;
-  const char* last = subject.data() + subject.size();
-  const auto [end, error] = std::from_chars(subject.data() + kHost.size(), last, host);
-  if (error != std::errc() || end == last) return std::nullopt;
-  const std::string_view rest(end, static_cast<std::size_t>(last - end));
-  if (rest.starts_with('/')) return std::pair(host, std::string(rest.substr(1)));
-  if (rest.starts_with(": ")) return std::pair(host, std::string(rest.substr(2)));
-  return std::nullopt;
-}
-
-// "host3/" where it begins a word: what stands in "myhost3/" is another's name.
-void erase_prefixes(std::string& text, std::string_view prefix) {
-  const auto begins_word = [&](std::size_t at) {
-    return at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 &&
-                       std::string_view("-_.").find(text[at - 1]) == std::string_view::npos);
-  };
-  for (std::size_t at = 0; (at = text.find(prefix, at)) != std::string::npos;) {
-    if (begins_word(at))
-      text.erase(at, prefix.size());
-    else
-      at += prefix.size();
-  }
-}
-
 // `position` gives the node of each host of the merged survey.
 std::vector<SharedFinding> share(const std::vector<audit::Finding>& findings,
                                  const std::vector<std::size_t>& position) {
-  std::map<std::tuple<std::string_view, std::string, std::string>, std::size_t> known;
   std::vector<SharedFinding> shared;
-  for (audit::Finding finding : findings) {
-    std::optional<std::size_t> node;
-    if (const auto split = split_host(finding.subject); split && split->first < position.size()) {
-      node = position[split->first];
-      finding.subject = split->second;
-      erase_prefixes(finding.evidence, fmt::format("host{}/", split->first));
-    } else if (position.size() == 1) {
-      node = position.front();
-    }
-    const auto [found, fresh] =
-        known.try_emplace(std::tuple(finding.id, finding.subject, finding.evidence), shared.size());
-    if (fresh) shared.emplace_back().finding = std::move(finding);
-    if (node) shared[found->second].nodes.push_back(*node);
-  }
-  for (SharedFinding& one : shared) {
-    std::sort(one.nodes.begin(), one.nodes.end());
-    one.nodes.erase(std::unique(one.nodes.begin(), one.nodes.end()), one.nodes.end());
+  for (audit::SharedFinding& one : audit::share_findings(findings, static_cast<int>(position.size()))) {
+    SharedFinding& of_nodes = shared.emplace_back();
+    of_nodes.finding = std::move(one.finding);
+    for (int host : one.hosts) of_nodes.nodes.push_back(position[static_cast<std::size_t>(host)]);
   }
   return shared;
 }

@@ -7,37 +7,18 @@
 
 #include "base/json_writer.hpp"
 #include "base/plural.hpp"
+#include "topology/audit/shared_findings.hpp"
 #include "topology/audit/site.hpp"
 #include "topology/cluster/cluster.hpp"
 #include "topology/export/markup.hpp"
+#include "topology/name_ranges.hpp"
 
 namespace weft::topology::cluster {
 namespace {
 
 using Layout = base::JsonWriter::Layout;
 
-constexpr std::size_t kMaxRanges = 12;  // of a list of names, as text
 constexpr std::size_t kMaxChangesShown = 12;
-
-// A name as what stands before its last number, and that number with its width.
-struct Numbered {
-  std::string before;
-  std::string digits;
-  std::string after;
-};
-
-Numbered split_number(const std::string& name) {
-  const std::size_t last = name.find_last_of("0123456789");
-  if (last == std::string::npos) return {name, "", ""};
-  const std::size_t first = name.find_last_not_of("0123456789", last) + 1;
-  if (last - first >= 9) return {name, "", ""};
-  return {name.substr(0, first), name.substr(first, last - first + 1), name.substr(last + 1)};
-}
-
-bool follows(const Numbered& a, const Numbered& b) {
-  return !a.digits.empty() && a.before == b.before && a.after == b.after && a.digits.size() <= b.digits.size() &&
-         !b.digits.empty() && std::stol(a.digits) + 1 == std::stol(b.digits);
-}
 
 std::string what_it_is(const ClusterNode& node) {
   const Graph& graph = node.survey->graph;
@@ -58,7 +39,7 @@ std::string group_text(const ClusterReport& report, const Group& group, bool usu
   for (std::size_t i = 0; i < std::min(group.changes.size(), kMaxChangesShown); ++i)
     text += fmt::format("  {:<8} {}\n", to_string(group.changes[i].kind), describe(group.changes[i]));
   if (group.changes.size() > kMaxChangesShown)
-    text += fmt::format("  and {} more differences\n", group.changes.size() - kMaxChangesShown);
+    text += fmt::format("  and {}\n", base::plural(group.changes.size() - kMaxChangesShown, "more difference"));
   return text;
 }
 
@@ -83,8 +64,7 @@ std::string finding_text(const ClusterReport& report, const SharedFinding& share
     where = " on all nodes";
   else if (!shared.nodes.empty() && finding.id != audit::kSilentNode)
     where = " on " + name_list(report.nodes, shared.nodes);
-  return fmt::format("  {} {}{}: {} {}\n    {}\n", to_string(finding.severity), finding.id, where, finding.subject,
-                     finding.evidence, finding.fix);
+  return audit::finding_text(finding, where);
 }
 
 std::vector<std::string> names_of(const ClusterReport& report, const std::vector<std::size_t>& positions) {
@@ -106,26 +86,9 @@ void write_group(base::JsonWriter& json, const ClusterReport& report, const Grou
 }  // namespace
 
 std::string name_list(const std::vector<ClusterNode>& nodes, const std::vector<std::size_t>& positions) {
-  std::string text;
-  std::size_t ranges = 0;
-  for (std::size_t i = 0; i < positions.size();) {
-    if (++ranges > kMaxRanges) return text + fmt::format(" and {} more", positions.size() - i);
-    const Numbered first = split_number(nodes[positions[i]].name);
-    Numbered last = first;
-    std::size_t next = i + 1;
-    for (; next < positions.size(); ++next) {
-      Numbered after = split_number(nodes[positions[next]].name);
-      if (!follows(last, after)) break;
-      last = std::move(after);
-    }
-    text += text.empty() ? "" : " ";
-    if (next - i > 2)
-      text += fmt::format("{}[{}-{}]{}", first.before, first.digits, last.digits, first.after);
-    else
-      next = i + 1, text += nodes[positions[i]].name;
-    i = next;
-  }
-  return text;
+  std::vector<std::string> names;
+  for (std::size_t position : positions) names.push_back(nodes[position].name);
+  return name_ranges(names);
 }
 
 std::string cluster_text(const ClusterReport& report) {
@@ -140,7 +103,7 @@ std::string cluster_text(const ClusterReport& report) {
 }
 
 std::string cluster_findings_text(const ClusterReport& report) {
-  if (report.findings.empty()) return fmt::format("no findings ({} rules)\n", audit::rules().size());
+  if (report.findings.empty()) return audit::no_findings_text();
   std::string text = "findings\n";
   for (const SharedFinding& shared : report.findings) text += finding_text(report, shared);
   return text;

@@ -8,6 +8,7 @@
 
 #include "topology/audit/audit.hpp"
 #include "topology/audit/gpu_direct.hpp"
+#include "topology/audit/host_view.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -28,7 +29,7 @@ void check(const Rule& self, const Input& input, Report& report) {
         self, sure ? Severity::Error : Severity::Warning, input.on(host, "nvidia_peermem"),
         fmt::format("is not loaded, {} (driver {}, kernel {}){}", buffers,
                     kernel.nvidia_driver.value_or("of unknown version"), kernel.version.value_or("of unknown version"),
-                    good >= 0 ? fmt::format("; host{} can do GPUDirect RDMA, host{} cannot", good, host) : ""));
+                    good >= 0 ? fmt::format("; {} can do GPUDirect RDMA", host_name(input, good)) : ""));
   }
 }
 

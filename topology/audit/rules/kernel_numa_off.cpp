@@ -38,8 +38,10 @@ bool has_memory_of_its_own(const PlatformFacts& platform) {
 std::string others(const Input& input) {
   std::vector<std::string> good;
   for (int host = 0; host < input.hosts(); ++host)
-    if (numas_with_cpus(input.locality, host).size() > 1) good.push_back(fmt::format("host{}", host));
-  return good.empty() ? "" : fmt::format("; {} of {} hosts have several", good.size(), input.hosts());
+    if (numas_with_cpus(input.locality, host).size() > 1) good.push_back(host_name(input, host));
+  return good.empty() ? ""
+                      : fmt::format("; {} of {} hosts {} several", good.size(), input.hosts(),
+                                    good.size() == 1 ? "has" : "have");
 }
 
 void check(const Rule& self, const Input& input, Report& report) {

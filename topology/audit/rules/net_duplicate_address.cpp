@@ -32,7 +32,8 @@ void check(const Rule& self, const Input& input, Report& report) {
   for (const auto& [address, has_it] : owners) {
     if (has_it.size() < 2) continue;
     std::vector<std::string> places;
-    for (const Owner& owner : has_it) places.push_back(fmt::format("host{} on {}", owner.host, owner.interface));
+    for (const Owner& owner : has_it)
+      places.push_back(fmt::format("{} on {}", host_name(input, owner.host), owner.interface));
     report.add(self, address, fmt::format("{} hosts have it: {}", has_it.size(), names_of(places)));
   }
 }
