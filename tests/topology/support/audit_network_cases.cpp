@@ -19,7 +19,7 @@ Machine four_nics() {
 void add_speeds(std::vector<Case>& cases) {
   Machine mixed = four_nics();
   mixed.node("nic3").network_gbs = 5;
-  cases.push_back(fires("net.mixed_speed", "40 beside 400 Gbit/s", mixed, "NCCL_IB_HCA=nic0,nic1,nic2"));
+  cases.push_back(fires("net.mixed_speed", "40 beside 400 Gbit/s", mixed, "NCCL_IB_HCA==nic0,nic1,nic2"));
   cases.push_back(fires("net.rate_below_cap", "slower than a NIC like it", mixed, "while a NIC like it has 400",
                         Severity::Warning));
   Machine chosen = mixed;
@@ -35,7 +35,7 @@ void add_speeds(std::vector<Case>& cases) {
 
   Machine layers = four_nics();
   for (int i = 0; i < 4; ++i) layers.port("nic" + std::to_string(i)).link_layer = i == 3 ? "Ethernet" : "InfiniBand";
-  cases.push_back(fires("net.mixed_link_layer", "RoCE beside InfiniBand", layers, "NCCL_IB_HCA=nic0,nic1,nic2"));
+  cases.push_back(fires("net.mixed_link_layer", "RoCE beside InfiniBand", layers, "NCCL_IB_HCA==nic0,nic1,nic2"));
   layers.port("nic3").state = "DOWN";
   cases.push_back(silent("net.mixed_link_layer", "the Ethernet port is down", layers));
 }
@@ -43,6 +43,7 @@ void add_speeds(std::vector<Case>& cases) {
 void add_ports(std::vector<Case>& cases) {
   Machine odd = four_nics();
   odd.node("nic2").active = false;
+  cases.push_back(fires("net.port_down", "named whole, if it is left out", odd, "NCCL_IB_HCA=^=nic2"));
   cases.push_back(fires("net.port_down", "one of four", odd, "3 of 3 others like it are up", Severity::Warning));
   Machine second = four_nics();
   second.node("nic1").active = false;
@@ -89,7 +90,7 @@ void add_interfaces(std::vector<Case>& cases) {
   Machine veth = pod();
   veth.interface("veth1a2b", "veth", "10.42.0.1");
   veth.interface("eth0", "physical", "10.0.0.4").default_route = true;
-  cases.push_back(fires("net.bootstrap_iface", "a veth comes first", veth, "NCCL_SOCKET_IFNAME=eth0"));
+  cases.push_back(fires("net.bootstrap_iface", "a veth comes first", veth, "NCCL_SOCKET_IFNAME==eth0"));
   Machine named = veth;
   named.set("NCCL_SOCKET_IFNAME", "^lo,docker,veth");
   cases.push_back(silent("net.bootstrap_iface", "left out by a pattern", named));

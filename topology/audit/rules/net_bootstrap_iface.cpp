@@ -29,7 +29,7 @@ void check(const Rule& self, const Input& input, Report& report) {
                                : "",
                            why),
                better.empty() ? "give the container the host's network, or an interface that reaches the peers"
-                              : fmt::format("export NCCL_SOCKET_IFNAME={}", better));
+                              : fmt::format("export NCCL_SOCKET_IFNAME=={}", better));
   }
 }
 

@@ -23,7 +23,7 @@ void check(const Rule& self, const Input& input, Report& report) {
       const std::string better = better_interface(facts);
       report.add(self, self.severity, input.on(host, one->name),
                  fmt::format("NCCL would use it, and its only address is {}", one->addresses.front()),
-                 better.empty() ? std::string(self.fix) : fmt::format("export NCCL_SOCKET_IFNAME={}", better));
+                 better.empty() ? std::string(self.fix) : fmt::format("export NCCL_SOCKET_IFNAME=={}", better));
     }
   }
 }

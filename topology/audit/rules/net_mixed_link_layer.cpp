@@ -26,7 +26,7 @@ void check(const Rule& self, const Input& input, Report& report) {
     for (int nic : infiniband) names.push_back(verbs_name(input, nic));
     report.add(self, self.severity, input.on(host, names_of(input.locality, ethernet)),
                fmt::format("Ethernet, beside InfiniBand on {}", names_of(input.locality, infiniband)),
-               fmt::format("NCCL_IB_HCA={}", fmt::join(names, ",")));
+               fmt::format("name those of one kind: NCCL_IB_HCA=={}", fmt::join(names, ",")));
   }
 }
 
@@ -38,7 +38,7 @@ const Rule net_mixed_link_layer = {
     .severity = Severity::Warning,
     .summary = "InfiniBand and RoCE ports are used together",
     .silent = "ports that are down; NCCL_IB_HCA set; virtual functions",
-    .fix = "name those of one kind: NCCL_IB_HCA=...",
+    .fix = "name those of one kind: NCCL_IB_HCA==... (the second = is for whole names)",
     .reference = "NVIDIA/nccl#302",
     .check = check,
 };

@@ -28,7 +28,7 @@ void check(const Rule& self, const Input& input, Report& report) {
     report.add(self, self.severity, input.on(host, names_of(input.locality, slow)),
                fmt::format("{:g} Gbit/s, beside {} at {:g} Gbit/s", *input.locality.node(slow.front()).network_gbs * 8,
                            names_of(input.locality, fast), fastest * 8),
-               fmt::format("NCCL_IB_HCA={}", fmt::join(names, ",")));
+               fmt::format("name the fast ones: NCCL_IB_HCA=={}", fmt::join(names, ",")));
   }
 }
 
@@ -40,7 +40,7 @@ const Rule net_mixed_speed = {
     .severity = Severity::Warning,
     .summary = "fabric ports of clearly different speed are all used",
     .silent = "ports that are down; differences below a factor of two; NCCL_IB_HCA set; virtual functions",
-    .fix = "name the fast ones: NCCL_IB_HCA=...",
+    .fix = "name the fast ones: NCCL_IB_HCA==... (the second = is for whole names)",
     .reference = "NVIDIA/nccl#1412",
     .check = check,
 };

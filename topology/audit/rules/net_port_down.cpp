@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/plural.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 
@@ -29,8 +30,8 @@ void check(const Rule& self, const Input& input, Report& report) {
     for (int nic : input.locality.nics(host)) {
       const Node& node = input.locality.node(nic);
       if (!node.fabric || node.active.value_or(true) || is_virtual_function(input, nic)) continue;
-      int like = 0;
-      int up = 0;
+      std::size_t like = 0;
+      std::size_t up = 0;
       bool card = false;
       for (int other : input.locality.nics(host)) {
         const Node& one = input.locality.node(other);
@@ -42,7 +43,10 @@ void check(const Rule& self, const Input& input, Report& report) {
       if (up == 0) continue;
       const bool odd = !card && up >= 3 && up == like;
       report.add(self, odd ? Severity::Warning : Severity::Info, input.locality.describe(nic),
-                 fmt::format("{}; {} of {} others like it are up", state_of(input, nic), up, like));
+                 fmt::format("{}; {} of {} like it {} up", state_of(input, nic), up, base::plural(like, "other"),
+                             up == 1 ? "is" : "are"),
+                 fmt::format("{}; if it is not meant to be used, leave it out: NCCL_IB_HCA=^={}", self.fix,
+                             verbs_name(input, nic)));
     }
   }
 }
@@ -55,8 +59,7 @@ const Rule net_port_down = {
     .severity = Severity::Info,
     .summary = "a fabric port is down while others like it are up",
     .silent = "hosts where no port like it is up; virtual functions",
-    .fix =
-        "plug in the cable and look at the switch's port; if it is not meant to be used, leave it out with NCCL_IB_HCA",
+    .fix = "plug in the cable and look at the switch's port",
     .reference = "NVIDIA/nccl#489",
     .check = check,
 };

@@ -37,7 +37,7 @@ const Rule net_socket_ifaces = {
     .silent =
         "hosts with a fabric NIC, where sockets only start the job; fewer than two such interfaces; NCCL_SOCKET_IFNAME "
         "that leaves them out; hosts without accelerators",
-    .fix = "export NCCL_SOCKET_IFNAME=... with the names of the real interfaces",
+    .fix = "export NCCL_SOCKET_IFNAME==... with the names of the real interfaces",
     .reference = "NVIDIA/nccl#1358",
     .check = check,
 };
