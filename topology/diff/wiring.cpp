@@ -106,11 +106,12 @@ class Wiring {
     for (const auto& [link, links] : before) {
       const auto& [kind, a, b] = link;
       const auto found = after.find(link);
-      const int now = found == after.end() ? 0 : found->second;
-      if (found != after.end() && (now == 0 || links == 0)) continue;  // one side does not know how many
-      if (now != links && b >= 0)
-        add(now == 0 ? ChangeKind::Lost : ChangeKind::Changed, subject(a, b), fmt::format("{} links", to_string(kind)),
-            number(links), now == 0 ? "" : fmt::format("{}", now));
+      const bool lost = found == after.end();
+      const int now = lost ? 0 : found->second;
+      if (!lost && (now == 0 || links == 0)) continue;  // one side does not know how many
+      if ((lost || now != links) && b >= 0)
+        add(lost ? ChangeKind::Lost : ChangeKind::Changed, subject(a, b), fmt::format("{} links", to_string(kind)),
+            number(links), lost ? "" : fmt::format("{}", now));
     }
     for (const auto& [link, links] : after) {
       const auto& [kind, a, b] = link;
