@@ -205,6 +205,8 @@ TEST(Bindings, numa_nodes_that_are_told_to_have_the_same_cpus_bind_by_node) {
   Locality locality(survey->graph);
   EXPECT_THAT(*binding_text(BindingForm::Numactl, *survey, locality),
               HasSubstr("\nnumactl --cpunodebind=1 --membind=1 PROGRAM\n"));
+  EXPECT_THAT(*binding_text(BindingForm::Mpirun, *survey, locality),
+              HasSubstr("\n# rank 2 (gpu2): only its memory node is known: 1\n"));
   EXPECT_THAT(*binding_text(BindingForm::Torchrun, *survey, locality),
               HasSubstr("2) exec numactl --cpunodebind=1 --membind=1 \"$@\" ;;"));
 }

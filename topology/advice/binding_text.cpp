@@ -104,8 +104,10 @@ std::string host_rankfile(const HostBindings& host, const std::string& name, std
   std::string text = notes_of(host, "# ");
   for (std::size_t i = 0; i < host.ranks.size(); ++i)
     if (host.ranks[i].cpus.empty())
-      text += fmt::format("# rank {} ({}): nothing is known to bind it to\n", first + i,
-                          device_name(host.ranks[i], locality));
+      text += fmt::format("# rank {} ({}): {}\n", first + i, device_name(host.ranks[i], locality),
+                          host.ranks[i].memory_node
+                              ? fmt::format("only its memory node is known: {}", *host.ranks[i].memory_node)
+                              : "nothing is known to bind it to");
     else
       text += fmt::format("rank {}={} slot={}\n", first + i, name, host.ranks[i].cpus);
   return text;
