@@ -3,11 +3,13 @@
 #pragma once
 
 #include <csignal>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/output.hpp"
+#include "base/shortage.hpp"
 #include "weft/status.hpp"
 
 namespace weft::base {
@@ -22,11 +24,13 @@ struct ParsedCommandLine {
   bool wrong = false;
 };
 
-// The whole of a program's main: help, one line for what is wrong, or `body(arguments)`, which gives the exit code.
+// The whole of a program's main: help, one line for what is wrong (also for want of memory), or `body(arguments)`,
+// which gives the exit code.
 template <typename Arguments, typename Body>
 int run_program(std::string_view name, const ParsedCommandLine<Arguments>& parsed, Body body) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that becomes larger than allowed (ulimit -f)
+  end_well_without_memory(name, kBadInput);
   const auto fail = [name](std::string_view message) {
     complain(name, message);
     return kBadInput;
@@ -36,8 +40,13 @@ int run_program(std::string_view name, const ParsedCommandLine<Arguments>& parse
     const Status told = write_stdout(parsed.text);
     return told.ok() ? kFine : fail(told.message());
   }
-  const Result<int> code = body(*parsed.arguments);
-  return code ? *code : fail(code.error().message());
+  // Here, so that on the way what must be removed is removed.
+  try {
+    const Result<int> code = body(*parsed.arguments);
+    return code ? *code : fail(code.error().message());
+  } catch (const std::bad_alloc&) {
+    return tell_without_memory();
+  }
 }
 
 // "--output=": CLI11 would take the next word for the value, or none where a flag may have one.

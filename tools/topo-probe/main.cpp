@@ -3,11 +3,13 @@
 // Exit status: 0 whatever it finds, 1 if a finding is at least as severe as --fail-on or diff finds a difference, 2 for
 // bad input or usage, or output that cannot be written (one line on standard error says what).
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "arguments.hpp"
 #include "base/output.hpp"
+#include "base/shortage.hpp"
 #include "diff.hpp"
 #include "formats.hpp"
 #include "judgement.hpp"
@@ -108,5 +110,7 @@ Result<int> run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace weft::topo_probe;
+  weft::base::end_well_without_memory("topo-probe", weft::base::kBadInput);  // parsing needs some, too
+  ::setenv("HWLOC_HIDE_ERRORS", "2", 1);  // what is wrong with a machine stands in the report, not beside it
   return weft::base::run_program("topo-probe", parse(argc, argv), run);
 }
