@@ -20,8 +20,6 @@
 namespace weft::topology {
 namespace {
 
-constexpr std::size_t kHeadBytes = 4096;
-
 struct Importer {
   std::string_view format;
   bool (*recognises)(std::string_view text);
@@ -33,10 +31,10 @@ bool starts_with_brace(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
-// Weft's JSON of a cluster is long; what other programs write of one machine is not. (A pipe has no head.)
-std::size_t most_bytes(std::string_view head) {
-  const bool may_be_long = head.empty() || (starts_with_brace(head) && head.find("\"schema\"") != head.npos);
-  return may_be_long ? kMaxFileBytes : kMaxImportBytes;
+// Weft's JSON of a cluster is long; what other programs write of one machine is not, nor is an archive in a pipe.
+std::size_t most_bytes(std::string_view text) {
+  const std::string_view head = text.substr(0, kHeadBytes);
+  return starts_with_brace(head) && head.find("\"schema\"") != head.npos ? kMaxFileBytes : kMaxImportBytes;
 }
 
 Result<Survey> read_json(const std::string& path, std::string_view text) {
@@ -94,7 +92,8 @@ Result<Survey> load_survey(std::string_view path) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) return survey_tree(file);
   if (is_archive(read_head(file, kArchiveHeadBytes))) return survey_archive(file);
-  WEFT_TRY_ASSIGN(const std::string text, read_file(file, most_bytes(read_head(file, kHeadBytes))));
+  WEFT_TRY_ASSIGN(const std::string text, read_file(file, most_bytes));
+  if (is_archive(text)) return survey_archive(file, text);
   for (const Importer& importer : kImporters) {
     if (!importer.recognises(text)) continue;
     WEFT_TRY_ASSIGN(Survey survey, importer.read(file, text));

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/shortage.hpp"
 #include "cluster.hpp"
 #include "topology/begins_like_survey.hpp"
 #include "topology/limits.hpp"
@@ -31,10 +32,17 @@ std::string without_extension(const std::string& file) {
   return file.substr(0, dot);
 }
 
+// A pipe would be waited for, each one in turn.
+bool is_file_or_folder(const std::string& path) {
+  struct stat about {};
+  return ::stat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode);
+}
+
 // Nothing for what is no dump.
 std::optional<ClusterNode> read_node(const std::string& folder, const std::string& file) {
   ClusterNode node;
   node.name = without_extension(file);
+  if (!is_file_or_folder(folder + "/" + file)) return std::nullopt;
   Result<topology::Survey> survey = topology::load_survey(folder + "/" + file);
   if (!survey) {
     if (!topology::begins_like_survey(folder + "/" + file)) return std::nullopt;
@@ -95,6 +103,7 @@ Result<ClusterSource> nodes_of_folder(const std::string& folder) {
   if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
     return Status(Code::InvalidArgument,
                   fmt::format("{}: is no folder; --cluster --from needs one with a dump of each node", folder));
+  WEFT_TRY(base::check_spare());
   const std::vector<std::string> files = topology::list_folder(folder);
   if (files.empty()) return Status(Code::InvalidArgument, fmt::format("{}: holds no dump of a node", folder));
   if (files.size() > static_cast<std::size_t>(topology::kMaxHosts))

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <optional>
+#include <string_view>
 
 namespace weft::topology {
 namespace {
@@ -17,16 +17,17 @@ class Finder {
   template <typename Function>
   void operator()(const char* name, Function& function) {
     function = reinterpret_cast<Function>(::dlsym(library_, name));
-    complete_ = complete_ && function != nullptr;
+    if (function == nullptr) missing_ = name;
   }
-  bool complete() const { return complete_; }
+  std::string_view missing() const { return missing_; }  // one of them; empty: all are there
 
  private:
   void* library_;
-  bool complete_ = true;
+  std::string_view missing_;
 };
 
 void find_readers(Finder& find, ArchiveLibrary& library) {
+  find("archive_errno", library.error_number);
   find("archive_error_string", library.error_string);
   find("archive_filter_bytes", library.filter_bytes);
   find("archive_filter_count", library.filter_count);
@@ -68,24 +69,33 @@ void find_writers(Finder& find, ArchiveLibrary& library) {
   find("archive_entry_set_symlink", library.entry_set_symlink);
 }
 
-std::optional<ArchiveLibrary> open_library() {
+// As the loader puts it: that there is no such file, or no memory to map it.
+Status missing(std::string_view reason) {
+  return Status(Code::Unsupported, fmt::format("archives need {}: {}; install the package libarchive13 if it is not "
+                                               "here, or give an unpacked folder",
+                                               kFile, reason));
+}
+
+Result<ArchiveLibrary> open_library() {
   void* const file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
-  if (file == nullptr) return std::nullopt;
+  if (file == nullptr) {
+    const char* const reason = ::dlerror();
+    return missing(reason != nullptr ? reason : "the loader says no more");
+  }
   ArchiveLibrary library{};
   Finder find(file);
   find_readers(find, library);
   find_writers(find, library);
-  return find.complete() ? std::optional(library) : std::nullopt;
+  if (!find.missing().empty()) return missing(fmt::format("it lacks {}", find.missing()));
+  return library;
 }
 
 }  // namespace
 
 Result<const ArchiveLibrary*> ArchiveLibrary::load() {
-  static const std::optional<ArchiveLibrary> library = open_library();
-  if (library) return &*library;
-  return Status(Code::Unsupported, fmt::format("archives need {}, which is not here; install the package libarchive13, "
-                                               "or give an unpacked folder",
-                                               kFile));
+  static const Result<ArchiveLibrary> library = open_library();
+  if (!library) return library.error();
+  return &*library;
 }
 
 }  // namespace weft::topology

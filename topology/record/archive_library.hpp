@@ -10,9 +10,10 @@
 namespace weft::topology {
 
 struct ArchiveLibrary {
-  // Unsupported, with the package to install, if it is not there. Loaded once and kept.
+  // Unsupported, with the loader's reason, if it is not there or cannot be loaded. Loaded once and kept.
   static Result<const ArchiveLibrary*> load();
 
+  decltype(&::archive_errno) error_number;
   decltype(&::archive_error_string) error_string;
   decltype(&::archive_filter_bytes) filter_bytes;
   decltype(&::archive_filter_count) filter_count;

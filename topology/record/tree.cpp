@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/plural.hpp"
+#include "base/shortage.hpp"
 #include "topology/read_file.hpp"
 #include "topology/record/unpack.hpp"
 
@@ -27,6 +28,7 @@ std::vector<std::string> trees_below(const std::string& folder) {
 
 // The folder that holds sys/: this one, or the only one in it that does.
 Result<std::string> find_root(const std::string& folder, const std::string& name) {
+  WEFT_TRY(base::check_spare());
   if (is_folder(folder + "/sys")) return folder;
   const std::vector<std::string> found = trees_below(folder);
   if (found.size() == 1) return folder + "/" + found.front();
@@ -44,8 +46,8 @@ Result<Survey> survey_tree(const std::string& folder) {
   return survey(ProbeOptions{root});
 }
 
-Result<Survey> survey_archive(const std::string& path) {
-  WEFT_TRY_ASSIGN(const UnpackedArchive unpacked, UnpackedArchive::unpack(path));
+Result<Survey> survey_archive(const std::string& path, std::optional<std::string_view> bytes) {
+  WEFT_TRY_ASSIGN(const UnpackedArchive unpacked, UnpackedArchive::unpack(path, bytes));
   WEFT_TRY_ASSIGN(const std::string root, find_root(unpacked.folder(), path));
   Result<Survey> survey = topology::survey(ProbeOptions{root});
   if (!survey) return Status(survey.error().code(), fmt::format("{}: {}", path, survey.error().message()));

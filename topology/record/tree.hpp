@@ -1,7 +1,9 @@
 // Recorded trees: folders and archives that hold the sys/ and proc/ of another machine.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "topology/survey.hpp"
 
@@ -12,7 +14,7 @@ namespace weft::topology {
 Result<Survey> survey_tree(const std::string& folder);
 // Whether there is one, or several of which survey_tree() could not choose.
 bool holds_tree(const std::string& folder);
-// The same as survey_tree() of an archive.
-Result<Survey> survey_archive(const std::string& path);
+// The same as survey_tree() of an archive: the file's, or `bytes` where they came through a pipe.
+Result<Survey> survey_archive(const std::string& path, std::optional<std::string_view> bytes = {});
 
 }  // namespace weft::topology

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +21,7 @@
 
 #include "base/deadline.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/shortage.hpp"
 #include "topology/node_names.hpp"
 #include "topology/record/archive_library.hpp"
 #include "topology/text.hpp"
@@ -63,18 +66,29 @@ std::string make_temporary_folder() {
 }
 
 Status unwritable(const std::string& path) {
+  if (base::is_shortage(errno)) return base::shortage(errno).with_context(path);
   return Status(Code::SystemError, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
+struct Source {
+  const std::string& name;
+  std::optional<std::string_view> bytes;  // else the file of that name
+};
+
 class Unpacker {
  public:
-  Unpacker(const ArchiveLibrary& library, const std::string& archive, std::string folder)
-      : library_(library), name_(archive), folder_(std::move(folder)), reader_(library.read_new(), library.read_free) {}
+  Unpacker(const ArchiveLibrary& library, const Source& source, std::string folder, const base::HeldSignals& signals)
+      : library_(library),
+        name_(source.name),
+        bytes_left_(source.bytes),
+        folder_(std::move(folder)),
+        signals_(signals),
+        reader_(library.read_new(), library.read_free) {}
 
   Status run() {
-    file_ = base::FileDescriptor(::open(name_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file_) return Status(Code::NotFound, fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
-    if (reader_ == nullptr) return Status(Code::ResourceExhausted, fmt::format("{}: no memory to read it", name_));
+    if (!bytes_left_) file_ = base::FileDescriptor(::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!bytes_left_ && !file_) return unreadable();
+    if (reader_ == nullptr) return base::shortage(ENOMEM).with_context(name_);
     library_.read_support_filter_bzip2(reader_.get());
     library_.read_support_filter_gzip(reader_.get());
     library_.read_support_filter_xz(reader_.get());
@@ -104,22 +118,40 @@ class Unpacker {
   // libarchive unpacks what is passed over within its own calls: this is where it can be stopped.
   static la_ssize_t next_block(archive*, void* self, const void** block) {
     Unpacker& unpacker = *static_cast<Unpacker*>(self);
-    if (!unpacker.check_bounds().ok()) return -1;
+    if (unpacker.must_stop()) return -1;
+    if (unpacker.bytes_left_) return unpacker.next_bytes(block);
     ssize_t got = 0;
     do got = ::read(unpacker.file_.get(), unpacker.block_.data(), unpacker.block_.size());
     while (got < 0 && errno == EINTR);
     *block = unpacker.block_.data();
     return got;
   }
+  la_ssize_t next_bytes(const void** block) {
+    const std::string_view next = bytes_left_->substr(0, kReadBlock);
+    bytes_left_->remove_prefix(next.size());
+    *block = next.data();
+    return static_cast<la_ssize_t>(next.size());
+  }
+  bool is_too_long() const {
+    return library_.filter_bytes(reader_.get(), 0) > static_cast<la_int64_t>(kMaxStreamBytes);
+  }
+  // Makes no text: it is asked within libarchive, through which nothing may be thrown.
+  bool must_stop() const { return deadline_.passed() || is_too_long() || signals_.any_waits(); }
   Status check_bounds() const {
+    if (signals_.any_waits()) return Status(Code::Aborted, fmt::format("{}: a signal ends the reading", name_));
     if (deadline_.passed()) return refused(fmt::format("takes longer than {} s to unpack", kMaxUnpackMs / 1000));
-    if (library_.filter_bytes(reader_.get(), 0) > static_cast<la_int64_t>(kMaxStreamBytes))
-      return refused(fmt::format("is more than {} MiB of archive", kMaxStreamBytes >> 20));
+    if (is_too_long()) return refused(fmt::format("is more than {} MiB of archive", kMaxStreamBytes >> 20));
     return {};
   }
 
+  Status unreadable() const {
+    if (base::is_shortage(errno)) return base::shortage(errno).with_context(name_);
+    return Status(Code::NotFound, fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+  }
   Status corrupt() const {
     WEFT_TRY(check_bounds());
+    if (library_.error_number(reader_.get()) == ENOMEM) return base::shortage(ENOMEM).with_context(name_);
+    WEFT_TRY(base::check_spare().with_context(name_));  // its decompressors do not say that
     const char* why = library_.error_string(reader_.get());
     return Status(Code::Corrupt, fmt::format("{}: is no archive, or cut: {}", name_,
                                              why != nullptr ? as_plain_text(why) : "no more is known"));
@@ -189,7 +221,9 @@ class Unpacker {
 
   const ArchiveLibrary& library_;
   const std::string& name_;
+  std::optional<std::string_view> bytes_left_;
   std::string folder_;
+  const base::HeldSignals& signals_;
   base::FileDescriptor file_;
   std::array<char, kReadBlock> block_;
   base::Deadline deadline_ = base::Deadline::after_ms(kMaxUnpackMs);
@@ -224,22 +258,25 @@ bool stays_inside(std::string_view target, std::size_t depth) {
   return true;
 }
 
-Result<UnpackedArchive> UnpackedArchive::unpack(const std::string& path) {
+Result<UnpackedArchive> UnpackedArchive::unpack(const std::string& path, std::optional<std::string_view> bytes) {
+  WEFT_TRY(base::check_spare());
   WEFT_TRY_ASSIGN(const ArchiveLibrary* library, ArchiveLibrary::load());
-  const std::string folder = make_temporary_folder();
-  if (folder.empty())
+  UnpackedArchive unpacked;
+  unpacked.folder_ = make_temporary_folder();
+  if (unpacked.folder_.empty())
     return Status(Code::SystemError, fmt::format("cannot make a temporary folder to unpack {}: {}; set TMPDIR", path,
                                                  std::strerror(errno)));
-  UnpackedArchive unpacked(folder);
-  Unpacker unpacker(*library, path, folder);
+  Unpacker unpacker(*library, {path, bytes}, unpacked.folder_, *unpacked.signals_);
   WEFT_TRY(unpacker.run());
   unpacked.left_out_ = unpacker.left_out();
   return unpacked;
 }
 
+// With a few open files, however deep the folder is.
 UnpackedArchive::~UnpackedArchive() {
-  std::error_code ignored;
-  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  constexpr int kOpenFiles = 4;
+  const auto remove = [](const char* path, const struct stat*, int, FTW*) { return ::remove(path); };
+  if (!folder_.empty()) ::nftw(folder_.c_str(), remove, kOpenFiles, FTW_DEPTH | FTW_PHYS);
 }
 
 }  // namespace weft::topology

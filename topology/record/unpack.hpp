@@ -1,10 +1,13 @@
 // A recorded tree in an archive (.tar, .tar.gz, .tar.bz2, .tar.xz), unpacked into a folder of our own.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
+#include "base/held_signals.hpp"
 #include "weft/status.hpp"
 
 namespace weft::topology {
@@ -20,10 +23,13 @@ bool is_archive(std::string_view head);
 class UnpackedArchive {
  public:
   // Corrupt for what is no whole archive, or has paths that lead out of it; ResourceExhausted for one that is too
-  // large. Devices, pipes and links that lead out are left out. Nothing is left behind after a failure.
-  static Result<UnpackedArchive> unpack(const std::string& path);
+  // large. Devices, pipes and links that lead out are left out. Nothing is left behind after a failure, nor by a signal
+  // that ends the process: it acts when the object is gone, which is made and destroyed in one thread. `bytes`: what
+  // the archive holds, if it was read already.
+  static Result<UnpackedArchive> unpack(const std::string& path, std::optional<std::string_view> bytes = {});
 
-  UnpackedArchive(UnpackedArchive&& other) noexcept : folder_(std::move(other.folder_)), left_out_(other.left_out_) {
+  UnpackedArchive(UnpackedArchive&& other) noexcept
+      : signals_(std::move(other.signals_)), folder_(std::move(other.folder_)), left_out_(other.left_out_) {
     other.folder_.clear();
   }
   UnpackedArchive& operator=(UnpackedArchive&&) = delete;
@@ -36,7 +42,8 @@ class UnpackedArchive {
   std::size_t left_out() const { return left_out_; }
 
  private:
-  explicit UnpackedArchive(std::string folder) : folder_(std::move(folder)) {}
+  UnpackedArchive() : signals_(std::make_unique<base::HeldSignals>()) {}
+  std::unique_ptr<base::HeldSignals> signals_;  // let go when the folder has been removed
   std::string folder_;
   std::size_t left_out_ = 0;
 };
