@@ -41,7 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
       return 0;
     }
     folder = unpacked->folder();
-    require(check_links(folder).ok());
+    const weft::Status links = check_links(folder);
+    require(links.ok() || links.message().find("longer than") != std::string_view::npos);
   }
   require(!std::filesystem::exists(folder));
   return 0;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <chrono>
 #include <filesystem>
@@ -20,6 +21,7 @@ namespace {
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 using test::RecordedTree;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kFiles[] = {"/proc/cmdline",
@@ -43,7 +45,7 @@ class HostileTree : public testing::Test {
   HostFacts facts() {
     const auto before = steady_clock::now();
     Survey survey;
-    read_facts(tree_.root(), survey);
+    EXPECT_TRUE(read_facts(tree_.root(), survey).ok());
     EXPECT_LT(steady_clock::now() - before, seconds(5));
     return survey.hosts.at(0);
   }
@@ -133,12 +135,50 @@ TEST_F(HostileTree, thousands_of_devices_with_thousands_of_gids_are_bounded) {
   EXPECT_LE(gids, 16u * 256u);
 }
 
-TEST_F(HostileTree, a_pipe_in_its_sysfs_is_refused_before_hwloc_waits_for_it) {
-  tree_.add_cpus(1, 2);
-  ASSERT_EQ(::mkfifo((tree_.root() + "/sys/devices/system/cpu/isolated").c_str(), 0600), 0);
-  const Result<Survey> survey = topology::survey({tree_.root()});
-  ASSERT_FALSE(survey);
-  EXPECT_THAT(survey.error().message(), testing::HasSubstr("cpu/isolated: is a pipe"));
+// What libhwloc would wait for or read without end is refused before.
+class HostileForHwloc : public HostileTree {
+ protected:
+  void SetUp() override { tree_.add_cpus(1, 2); }
+  std::string refusal() {
+    const Result<Survey> survey = topology::survey({tree_.root()});
+    return survey ? std::string("accepted") : std::string(survey.error().message());
+  }
+  std::string path(const std::string& name) { return tree_.root() + name; }
+};
+
+TEST_F(HostileForHwloc, a_pipe) {
+  ASSERT_EQ(::mkfifo(path("/sys/devices/system/cpu/isolated").c_str(), 0600), 0);
+  EXPECT_THAT(refusal(), HasSubstr("cpu/isolated: is a pipe"));
+}
+
+TEST_F(HostileForHwloc, a_link_to_a_pipe_elsewhere_in_the_tree) {
+  ASSERT_EQ(::mkfifo(path("/pipe").c_str(), 0600), 0);
+  tree_.link("/sys/devices/system/cpu/isolated", "../../../../pipe");
+  EXPECT_THAT(refusal(), HasSubstr("cpu/isolated: is a pipe"));
+}
+
+TEST_F(HostileForHwloc, a_link_to_a_link_elsewhere_in_the_tree_that_leads_out) {
+  tree_.link("/elsewhere", "/etc/hostname");
+  tree_.link("/sys/devices/system/cpu/isolated", "../../../../elsewhere");
+  EXPECT_THAT(refusal(), HasSubstr("cpu/isolated: is a link that leads out"));
+}
+
+TEST_F(HostileForHwloc, a_device) {
+  if (::mknod(path("/sys/devices/system/cpu/isolated").c_str(), S_IFCHR | 0600, makedev(1, 5)) != 0)
+    GTEST_SKIP() << "devices may not be made here";
+  EXPECT_THAT(refusal(), HasSubstr("cpu/isolated: is a device"));
+}
+
+TEST_F(HostileForHwloc, huge_masks_and_texts) {
+  for (const char* name : {"/sys/devices/system/cpu/cpu0/topology/core_cpus", "/sys/devices/system/node/node0/cpumap",
+                           "/proc/cpuinfo", "/proc/mounts"}) {
+    tree_.write(name, "1\n");
+    const auto size = std::filesystem::file_size(path(name));
+    std::filesystem::resize_file(path(name), std::uintmax_t{3} << 30);
+    EXPECT_THAT(refusal(), HasSubstr(std::string(name) + ": is longer than"));
+    std::filesystem::resize_file(path(name), size);
+  }
+  EXPECT_EQ(refusal(), "accepted");
 }
 
 }  // namespace

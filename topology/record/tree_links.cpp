@@ -2,17 +2,27 @@
 #include "topology/record/tree_links.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
+#include "base/shortage.hpp"
 #include "topology/record/unpack.hpp"
 
 namespace weft::topology {
@@ -20,6 +30,9 @@ namespace {
 
 constexpr std::size_t kMaxEntries = std::size_t{1} << 20;
 constexpr std::size_t kMaxDepth = 64;
+constexpr std::string_view kLeadsOut = "is a link that leads out of the tree; remove it";
+constexpr std::size_t kMaxMaskBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxTreeTextBytes = std::size_t{16} << 20;  // proc/cpuinfo of ten thousand CPUs
 
 // The links of a kernel's own file system lead where that kernel says.
 bool is_live(const std::string& folder) {
@@ -27,33 +40,63 @@ bool is_live(const std::string& folder) {
   return ::statfs(folder.c_str(), &about) == 0 && (about.f_type == SYSFS_MAGIC || about.f_type == PROC_SUPER_MAGIC);
 }
 
+// Of what libhwloc reads to its end, however long that is: far more than kernels write.
+std::size_t most_bytes(std::string_view path) {
+  constexpr std::string_view kMasks[] = {"/sys/devices/system/", "/sys/devices/cpu_", "/sys/fs/cgroup/"};
+  constexpr std::string_view kTexts[] = {"/proc/self/", "/proc/cpuinfo", "/proc/meminfo", "/proc/mounts"};
+  const auto begins = [path](std::string_view start) { return path.starts_with(start); };
+  if (path.ends_with("/local_cpus") || std::any_of(std::begin(kMasks), std::end(kMasks), begins)) return kMaxMaskBytes;
+  return std::any_of(std::begin(kTexts), std::end(kTexts), begins) ? kMaxTreeTextBytes : ~std::size_t{0};
+}
+
+// Only to look at it. Fails with EXDEV where any link on the way leads out, also one beside what is checked here.
+int open_inside(int folder, const char* path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH;
+  const int file = static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
+  // Old kernels do not have the call, and some containers forbid it.
+  return file < 0 && (errno == ENOSYS || errno == EPERM) ? ::openat(folder, path, O_PATH | O_CLOEXEC) : file;
+}
+
+struct Entry {
+  std::string path;
+  unsigned char type;
+};
+
 class LinkCheck {
  public:
-  explicit LinkCheck(const std::string& root) : root_(root) {}
+  explicit LinkCheck(const std::string& root)
+      : root_(root), folder_(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
   // All links of a folder that is `depth` levels below the root.
   Status check(const std::string& folder, std::size_t depth) {
     if (depth > kMaxDepth) return wrong(folder, fmt::format("is more than {} folders deep", kMaxDepth));
-    const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir((root_ + folder).c_str()), ::closedir);
-    if (!open) return {};
-    std::vector<std::string> below;
-    while (const dirent* entry = ::readdir(open.get())) {
-      const std::string_view name = entry->d_name;
-      if (name == "." || name == "..") continue;
-      if (++entries_ > kMaxEntries) return wrong(folder, fmt::format("is one of more than {} entries", kMaxEntries));
-      const std::string path = folder + "/" + std::string(name);
-      const unsigned char type = entry->d_type != DT_UNKNOWN ? entry->d_type : type_of(path);
-      if (type == DT_LNK) WEFT_TRY(check_link(path, depth));
-      // hwloc would wait for its writer, for ever.
-      if (type == DT_FIFO && (path.starts_with("/sys") || path.starts_with("/proc")))
-        return wrong(path, "is a pipe; a recorded tree holds files");
-      if (type == DT_DIR) below.push_back(path);
+    WEFT_TRY_ASSIGN(const std::vector<Entry> entries, list(folder));
+    for (const Entry& entry : entries) {
+      if (entry.type == DT_LNK) WEFT_TRY(check_link(entry.path, depth));
+      if (entry.type != DT_DIR) WEFT_TRY(check_kind(entry.path));
     }
-    for (const std::string& path : below) WEFT_TRY(check(path, depth + 1));
+    for (const Entry& entry : entries)
+      if (entry.type == DT_DIR) WEFT_TRY(check(entry.path, depth + 1));
     return {};
   }
 
  private:
+  Result<std::vector<Entry>> list(const std::string& folder) {
+    std::vector<Entry> entries;
+    const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir((root_ + folder).c_str()), ::closedir);
+    if (!open && base::is_shortage(errno)) return base::shortage(errno).with_context(root_ + folder);
+    while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      if (++entries_ > kMaxEntries) return wrong(folder, fmt::format("is one of more than {} entries", kMaxEntries));
+      std::string path = fmt::format("{}/{}", folder, name);
+      const unsigned char type = entry->d_type != DT_UNKNOWN ? entry->d_type : type_of(path);
+      entries.push_back({std::move(path), type});
+    }
+    return entries;
+  }
   unsigned char type_of(const std::string& path) const {
     struct stat about;
     if (::lstat((root_ + path).c_str(), &about) != 0) return DT_UNKNOWN;
@@ -63,13 +106,30 @@ class LinkCheck {
     char target[PATH_MAX];
     const ssize_t bytes = ::readlink((root_ + path).c_str(), target, sizeof target);
     if (bytes < 0 || stays_inside(std::string_view(target, static_cast<std::size_t>(bytes)), depth)) return {};
-    return wrong(path, "is a link that leads out of the tree; remove it");
+    return wrong(path, kLeadsOut);
+  }
+  // Also of what a link leads to. libhwloc would wait for a pipe's writer, and read a device, for ever.
+  Status check_kind(const std::string& path) const {
+    if (!path.starts_with("/sys/") && !path.starts_with("/proc/")) return {};
+    const base::FileDescriptor file(open_inside(folder_.get(), path.c_str() + 1));
+    if (!file && base::is_shortage(errno)) return base::shortage(errno).with_context(root_ + path);
+    if (!file && errno == EXDEV) return wrong(path, kLeadsOut);
+    struct stat about {};
+    if (!file || ::fstat(file.get(), &about) != 0) return {};
+    if (S_ISFIFO(about.st_mode)) return wrong(path, "is a pipe; a recorded tree holds files");
+    if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+      return wrong(path, "is a device; a recorded tree holds files");
+    const std::size_t most = most_bytes(path);
+    if (S_ISREG(about.st_mode) && static_cast<std::uint64_t>(about.st_size) > most)
+      return wrong(path, fmt::format("is longer than {} bytes, the most that is read", most));
+    return {};
   }
   Status wrong(const std::string& path, std::string_view reason) const {
     return Status(Code::Corrupt, fmt::format("{}{}: {}", root_, path, reason));
   }
 
   const std::string& root_;
+  base::FileDescriptor folder_;
   std::size_t entries_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Links of a recorded tree must not lead out of it: what follows them would read this machine.
+// What libhwloc must not meet in a recorded tree: links that lead out of it, since what follows them would read this
+// machine, and what has no end: pipes, devices, huge files.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace weft::topology {
 
-// Corrupt, naming the first link that leads out of the tree at `root`. The file systems of a live kernel (/sys of a
+// Corrupt, naming the first of these in the tree at `root`. The file systems of a live kernel (/sys of a
 // host that a container sees) are trusted.
 Status check_links(const std::string& root);
 
