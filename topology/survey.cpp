@@ -23,7 +23,11 @@ Result<Survey> survey(const ProbeOptions& options) {
   Survey survey;
   WEFT_TRY_ASSIGN(survey.graph, probe_with(options, VendorBackends::LeaveOut));
   survey.source = options.root == "/" ? kThisMachine : "recorded tree";
-  read_facts(options.root, survey);
+  if (!tells_cpus(options.root))
+    survey.remarks.push_back({RemarkKind::Incomplete, options.root,
+                              "sys/devices/system/cpu/cpu0/topology is not in this tree: packages, cores, CPUs and "
+                              "which of them are near a device are not known; topo-probe record holds them"});
+  WEFT_TRY(read_facts(options.root, survey));
   vendors.finish(survey);
   WEFT_TRY(survey.graph.check());
   return survey;

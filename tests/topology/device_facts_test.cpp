@@ -52,7 +52,7 @@ class Devices : public testing::Test {
     Result<Graph> graph = probe({tree_.root()});
     EXPECT_TRUE(graph) << graph.status().to_string();
     if (graph) survey.graph = std::move(*graph);
-    read_facts(tree_.root(), survey);
+    EXPECT_TRUE(read_facts(tree_.root(), survey).ok());
     return survey;
   }
   DeviceFacts of(const std::string& bus_id) {

@@ -23,7 +23,7 @@ class HostFactsOf : public testing::Test {
  protected:
   HostFacts facts() {
     Survey survey;
-    read_facts(tree_.root(), survey);
+    EXPECT_TRUE(read_facts(tree_.root(), survey).ok());
     return survey.hosts.at(0);
   }
   RecordedTree tree_;

@@ -19,7 +19,7 @@ class Interfaces : public testing::Test {
  protected:
   HostFacts facts() {
     Survey survey;
-    read_facts(tree_.root(), survey);
+    EXPECT_TRUE(read_facts(tree_.root(), survey).ok());
     return survey.hosts.at(0);
   }
   InterfaceFacts of(std::string_view name) {

@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/sanitizers.hpp"
 #include "tests/topology/support/recorded_tree.hpp"
@@ -155,6 +160,65 @@ TEST_F(Recorded, a_port_that_is_down_has_no_rate) {
   EXPECT_EQ(nic.active, false);
   EXPECT_EQ(nic.network_gbs, 50.0);  // what its model can do
   EXPECT_EQ(read_verbs_ports(tree_.root(), "mlx5_0").rate_gbs, std::nullopt);
+}
+
+// libhwloc counts the CPUs of the machine it runs on then.
+TEST_F(Recorded, without_cpus_in_the_tree_none_are_known_and_a_remark_says_so) {
+  std::filesystem::remove_all(tree_.root() + "/sys/devices/system/cpu");
+  const Graph graph = probed();
+  for (const Node& node : graph.nodes) {
+    EXPECT_EQ(node.cpus, "") << node.name;
+    EXPECT_EQ(node.cores, std::nullopt) << node.name;
+  }
+  EXPECT_TRUE(graph.ids(NodeKind::Package).empty());
+  EXPECT_TRUE(graph.ids(NodeKind::CoreGroup).empty());
+  EXPECT_EQ(graph.ids(NodeKind::Gpu).size(), 1u);
+  EXPECT_EQ(node_of(graph, "mlx5_0").network_gbs, 50);
+  const Result<Survey> whole = survey({tree_.root()});
+  ASSERT_TRUE(whole) << whole.status().to_string();
+  EXPECT_TRUE(std::any_of(whole->remarks.begin(), whole->remarks.end(), [](const Remark& remark) {
+    return remark.kind == RemarkKind::Incomplete && remark.evidence.find("sys/devices/system/cpu") == 0;
+  }));
+}
+
+// Sets variables for the time of a test.
+class Variables final {
+ public:
+  explicit Variables(std::map<std::string, std::string> values) : values_(std::move(values)) {
+    for (const auto& [name, value] : values_) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+  ~Variables() {
+    for (const auto& [name, value] : values_) ::unsetenv(name.c_str());
+  }
+  bool are_as_before() const {
+    return std::all_of(values_.begin(), values_.end(), [](const auto& variable) {
+      const char* const now = std::getenv(variable.first.c_str());
+      return now != nullptr && variable.second == now;
+    });
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+TEST_F(Recorded, what_others_tell_hwloc_by_the_environment_changes_nothing) {
+  const Graph recorded = probed();
+  const Graph live = *probe();
+  for (const std::map<std::string, std::string>& values : std::vector<std::map<std::string, std::string>>{
+           {{"HWLOC_SYNTHETIC", "pack:4 core:8 pu:1"}},
+           {{"HWLOC_XMLFILE", "tests/topology/data/hwloc3-nvswitch.xml"}, {"HWLOC_THISSYSTEM", "1"}},
+           {{"HWLOC_XMLFILE", "tests/topology/data/hwloc1-two-sockets.xml"}},
+           {{"HWLOC_FSROOT", "/nonexistent"}},
+           {{"HWLOC_COMPONENTS", "-linux"}},
+           {{"HWLOC_COMPONENTS", "stop"}}}) {
+    const Variables variables(values);
+    SCOPED_TRACE(values.begin()->first + "=" + values.begin()->second);
+    EXPECT_EQ(*probe(), live);
+    EXPECT_EQ(probed(), recorded);
+    EXPECT_TRUE(variables.are_as_before());
+  }
 }
 
 TEST(Sysfs, link_speeds_are_read_in_all_spellings) {

@@ -24,8 +24,10 @@ HostFacts read_host_facts(const Tree& tree, const Graph& graph, std::vector<Rema
   return facts;
 }
 
-void read_facts(const std::string& root, Survey& survey) {
-  survey.hosts = {read_host_facts(Tree(root), survey.graph, survey.remarks)};
+Status read_facts(const std::string& root, Survey& survey) {
+  const Tree tree(root);
+  survey.hosts = {read_host_facts(tree, survey.graph, survey.remarks)};
+  return tree.status();
 }
 
 }  // namespace weft::topology

@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/shortage.hpp"
 #include "topology/text.hpp"
 
 namespace weft::topology {
@@ -60,7 +61,10 @@ std::optional<std::uint32_t> TreeFile::word32(unsigned offset) const {
 Tree::Tree(std::string root, Observer observer)
     : root_(root.empty() ? "/" : std::move(root)),
       observer_(std::move(observer)),
-      folder_(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+      folder_(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+      shortage_(folder_ || !base::is_shortage(errno) ? 0 : errno) {}
+
+Status Tree::status() const { return shortage_ == 0 ? Status() : base::shortage(shortage_).with_context(root_); }
 
 base::FileDescriptor Tree::open(const std::string& path, int flags) const {
   if (!folder_) return {};
@@ -68,6 +72,7 @@ base::FileDescriptor Tree::open(const std::string& path, int flags) const {
   int file = open_inside(folder_.get(), path.c_str(), flags);
   // Old kernels do not have the call, and some containers forbid it.
   if (file < 0 && (errno == ENOSYS || errno == EPERM)) file = ::openat(folder_.get(), path.c_str(), flags);
+  if (file < 0 && base::is_shortage(errno)) shortage_ = errno;
   if (file >= 0 && observer_)
     observer_(path, (flags & O_DIRECTORY) != 0 ? Asked::Names
                     : (flags & O_PATH) != 0    ? Asked::Existence
@@ -81,6 +86,7 @@ std::optional<std::string> Tree::read(const std::string& path, std::size_t most,
   if (!file || !is_plain(file.get())) return std::nullopt;
   std::optional<std::string> text = read_up_to(file.get(), std::min(whole ? most + 1 : most, bytes_left_), whole);
   if (text) bytes_left_ -= text->size();
+  if (!text && base::is_shortage(errno)) shortage_ = errno;
   if (whole && text && text->size() > most) return std::nullopt;
   return text;
 }
@@ -111,7 +117,10 @@ std::optional<std::vector<std::string>> Tree::list(const std::string& path) cons
   base::FileDescriptor file = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!file) return std::nullopt;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(file.get()), ::closedir);
-  if (!folder) return std::nullopt;
+  if (!folder) {
+    if (base::is_shortage(errno)) shortage_ = errno;
+    return std::nullopt;
+  }
   file.release();
   std::vector<std::string> names;
   while (names.size() < kMaxFolderNames) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file_descriptor.hpp"
+#include "weft/status.hpp"
 
 namespace weft::topology {
 
@@ -61,6 +62,9 @@ class Tree {
   std::optional<std::string> link(const std::string& path) const;
   std::optional<std::string> link_name(const std::string& path) const;
 
+  // ResourceExhausted if anything was not read since files could not be opened or there was no memory.
+  Status status() const;
+
  private:
   base::FileDescriptor open(const std::string& path, int flags) const;
   std::optional<std::string> read(const std::string& path, std::size_t most, bool whole) const;
@@ -69,6 +73,7 @@ class Tree {
   Observer observer_;
   base::FileDescriptor folder_;
   mutable std::size_t bytes_left_ = kMaxTreeBytes;  // one thread reads a tree
+  mutable int shortage_ = 0;                        // the errno, if there was one
 };
 
 }  // namespace weft::topology

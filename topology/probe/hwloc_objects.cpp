@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <hwloc/distances.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
@@ -11,8 +12,12 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "base/shortage.hpp"
 #include "topology/node_names.hpp"
 
 namespace weft::topology {
@@ -23,34 +28,52 @@ struct TopologyDeleter {
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
-// hwloc reads a recorded tree only by way of the environment. The variable is set for the time of one load, one load at
-// a time.
-class ScopedRoot {
+// hwloc takes orders from the environment: to read a recorded tree, which we give, and many that make another machine
+// of this one (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_COMPONENTS), which are somebody's for another program. The
+// variables are as we want them for the time of one load, one load at a time. Live, where there are none, none is
+// touched.
+class OwnVariables {
  public:
-  explicit ScopedRoot(const std::string& root) : lock_(mutex()) {
-    if (const char* old = std::getenv(kVariable)) old_ = old;
-    ::setenv(kVariable, root.c_str(), 1);
+  explicit OwnVariables(const std::string& root) : lock_(mutex()) {
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+      if (const std::string_view variable = *entry; is_order(variable)) {
+        const std::size_t equals = variable.find('=');
+        old_.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+      }
+    for (const auto& [name, value] : old_) ::unsetenv(name.c_str());
+    if (root == "/") return;
+    set("HWLOC_FSROOT", root.c_str());
+    set(kNoMessages, "2");
   }
-  ~ScopedRoot() {
-    if (old_)
-      ::setenv(kVariable, old_->c_str(), 1);
-    else
-      ::unsetenv(kVariable);
+  ~OwnVariables() {
+    for (const char* name : set_) ::unsetenv(name);
+    for (const auto& [name, value] : old_) ::setenv(name.c_str(), value.c_str(), 1);
   }
-  ScopedRoot(const ScopedRoot&) = delete;
-  ScopedRoot& operator=(const ScopedRoot&) = delete;
+  OwnVariables(const OwnVariables&) = delete;
+  OwnVariables& operator=(const OwnVariables&) = delete;
 
  private:
-  static constexpr const char* kVariable = "HWLOC_FSROOT";
+  static constexpr const char* kNoMessages = "HWLOC_HIDE_ERRORS";
+  static bool is_order(std::string_view variable) {
+    return variable.starts_with("HWLOC_") && !variable.starts_with(kNoMessages) && variable.find('=') != variable.npos;
+  }
   static std::mutex& mutex() {
     static std::mutex instance;
     return instance;
   }
+  void set(const char* name, const char* value) {
+    if (std::getenv(name) != nullptr) return;  // of messages the program has decided
+    ::setenv(name, value, 1);
+    set_.push_back(name);
+  }
+
   std::unique_lock<std::mutex> lock_;
-  std::optional<std::string> old_;
+  std::vector<std::pair<std::string, std::string>> old_;
+  std::vector<const char*> set_;
 };
 
 Status failed(std::string what) {
+  if (base::is_shortage(errno)) return base::shortage(errno);
   return Status(Code::SystemError, fmt::format("hwloc: {}: {}", what, std::strerror(errno)));
 }
 
@@ -162,6 +185,8 @@ void take_attributes(const hwloc_obj& from, Object& object) {
 
 class Copy {
  public:
+  explicit Copy(bool with_cpus) : with_cpus_(with_cpus) {}
+
   ObjectTree of(hwloc_topology_t topology) {
     add(hwloc_get_root_obj(topology), -1);
     for (const char* name : {"NVLinkBandwidth", "XGMIBandwidth"}) add_matrix(topology, name);
@@ -169,15 +194,20 @@ class Copy {
   }
 
  private:
+  bool is_invented(hwloc_obj_type_t type) const {
+    return !with_cpus_ && (type == HWLOC_OBJ_PACKAGE || type == HWLOC_OBJ_CORE || type == HWLOC_OBJ_PU);
+  }
+
   // In hwloc's own order: what computes, memory, I/O.
   void add(hwloc_obj_t from, int parent) {
+    if (is_invented(from->type)) return;
     Object object;
     object.kind = kind_of(from->type);
     object.parent = parent;
     if (from->os_index != HWLOC_UNKNOWN_INDEX) object.os_index = static_cast<int>(from->os_index);
     if (from->name != nullptr) object.name = as_plain_text(from->name);
     if (from->subtype != nullptr) object.subtype = from->subtype;
-    object.cpus = set_of(from->cpuset);
+    if (with_cpus_) object.cpus = set_of(from->cpuset);
     object.nodes = set_of(from->nodeset);
     if (from->attr != nullptr) take_attributes(*from, object);
     for (unsigned i = 0; i < from->infos_count; ++i)
@@ -203,19 +233,30 @@ class Copy {
     tree_.matrices.push_back(std::move(matrix));
   }
 
+  bool with_cpus_;
   ObjectTree tree_;
   std::unordered_map<const hwloc_obj*, int> number_of_;
 };
 
 }  // namespace
 
+bool tells_cpus(const std::string& root) {
+  if (root == "/") return true;
+  // libhwloc looks for these.
+  for (const char* folder : {"/sys/bus/cpu/devices", "/sys/devices/system/cpu"})
+    for (const char* file : {"package_cpus", "core_cpus", "core_siblings", "thread_siblings"})
+      if (::access(fmt::format("{}{}/cpu0/topology/{}", root, folder, file).c_str(), R_OK) == 0) return true;
+  return false;
+}
+
 Result<ObjectTree> read_hwloc_objects(const std::string& root, VendorBackends backends) {
+  WEFT_TRY(base::check_spare());
+  std::optional<OwnVariables> variables(std::in_place, root);
   WEFT_TRY_ASSIGN(const Topology topology, configured(backends));
-  std::optional<ScopedRoot> scope;
-  if (root != "/") scope.emplace(root);
   if (hwloc_topology_load(topology.get()) != 0) return failed("cannot read this machine");
-  scope.reset();
-  return Copy().of(topology.get());
+  variables.reset();
+  WEFT_TRY(base::check_spare());  // it leaves out what it cannot open
+  return Copy(tells_cpus(root)).of(topology.get());
 }
 
 }  // namespace weft::topology

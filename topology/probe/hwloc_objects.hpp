@@ -11,7 +11,12 @@ namespace weft::topology {
 // What hwloc knows of GPUs where it is built with their vendors' libraries.
 enum class VendorBackends { Ask, LeaveOut };
 
-// `root`: "/" for this machine, else the folder that holds the tree's sys/ and proc/.
+// Whether a tree holds what libhwloc takes CPUs from. Where it does not, libhwloc counts those of the machine it runs
+// on.
+bool tells_cpus(const std::string& root);
+
+// Packages, cores and CPUs only if they are told. `root`: "/" for this machine, else the folder that holds the tree's
+// sys/ and proc/.
 Result<ObjectTree> read_hwloc_objects(const std::string& root, VendorBackends backends);
 
 }  // namespace weft::topology

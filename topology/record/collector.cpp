@@ -15,6 +15,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/parse.hpp"
+#include "base/shortage.hpp"
 #include "topology/read_file.hpp"
 
 namespace weft::topology {
@@ -34,6 +35,7 @@ std::optional<std::string> link_target(const std::string& path) {
 }
 
 std::optional<std::string> read_up_to(const std::string& path, std::size_t most) {
+  errno = 0;
   const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
   struct stat about;
   if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
@@ -109,16 +111,30 @@ void Collector::add(const std::string& path, std::size_t most) {
   if (entry.kind == RecordEntry::Kind::File && entry.content.size() >= most) return;
   entry.kind = RecordEntry::Kind::File;
   if (most == 0) return;
-  if (std::optional<std::string> content = read_up_to(root_ + "/" + real, most)) {
-    bytes_ += content->size();
-    entry.content = std::move(*content);
+  std::optional<std::string> content = read_up_to(root_ + "/" + real, most);
+  if (!content) {
+    if (base::is_shortage(errno)) shortage_ = errno;
+    return;
   }
+  bytes_ += content->size();
+  entry.content = std::move(*content);
+}
+
+Status Collector::status() const {
+  return shortage_ == 0 ? Status() : base::shortage(shortage_).with_context(root_.empty() ? "/" : root_);
+}
+
+std::vector<std::string> Collector::names_in(const std::string& real) {
+  errno = 0;
+  std::vector<std::string> names = list_folder(root_ + "/" + real);
+  if (names.empty() && base::is_shortage(errno)) shortage_ = errno;
+  return names;
 }
 
 void Collector::add_names(const std::string& folder) {
   const std::string real = resolve(folder);
   if (real.empty()) return;
-  for (const std::string& name : list_folder(root_ + "/" + real)) {
+  for (const std::string& name : names_in(real)) {
     if (full()) return;
     const std::string path = real + "/" + name;
     struct stat about;
@@ -146,7 +162,7 @@ void Collector::match(const std::string& folder, std::string_view pattern, std::
   };
   if (part.find('*') == std::string::npos) return go_on(part);
   const std::string real = resolve(folder);
-  for (const std::string& name : list_folder(root_ + "/" + real))
+  for (const std::string& name : names_in(real))
     if (::fnmatch(part.c_str(), name.c_str(), 0) == 0) go_on(name);
 }
 

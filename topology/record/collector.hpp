@@ -6,6 +6,9 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "weft/status.hpp"
 
 namespace weft::topology {
 
@@ -36,10 +39,14 @@ class Collector {
   RecordEntries& entries() { return entries_; }
   // Whether there was more than a record holds, so that something was left out.
   bool overflowed() const { return overflowed_; }
+  // ResourceExhausted if something was left out since it could not be opened for want of open files or memory.
+  Status status() const;
 
  private:
   // The path with all links resolved within the root, which are added; empty if it leads nowhere.
   std::string resolve(const std::string& path);
+  // Of the folder at that resolved path.
+  std::vector<std::string> names_in(const std::string& real);
   void match(const std::string& folder, std::string_view pattern, std::size_t most, std::size_t depth);
   bool full();  // asked before something is added
 
@@ -47,6 +54,7 @@ class Collector {
   RecordEntries entries_;
   std::size_t bytes_ = 0;
   bool overflowed_ = false;
+  int shortage_ = 0;  // the errno, if there was one
 };
 
 }  // namespace weft::topology

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
 #include "base/environment.hpp"
 #include "base/output.hpp"
 #include "base/parse.hpp"
+#include "base/shortage.hpp"
 #include "topology/facts/read_facts.hpp"
 #include "topology/facts/readers.hpp"
 #include "topology/read_file.hpp"
@@ -89,6 +92,8 @@ Result<RecordEntries> collect(const std::string& root) {
                   fmt::format("cannot record {}: what is read of it is more than {} files or {} MiB; archive its sys/ "
                               "and proc/ by other means",
                               root, kMaxRecordEntries, kMaxRecordBytes >> 20));
+  WEFT_TRY(tree.status());
+  WEFT_TRY(collector.status());
   collector.put("proc/self/environ", relevant_environment(Tree(root)));
   keep_what_matters(collector.entries());
   return std::move(collector.entries());
@@ -140,7 +145,11 @@ class Packer {
 
  private:
   static la_ssize_t append(archive*, void* bytes, const void* block, std::size_t size) {
-    static_cast<std::string*>(bytes)->append(static_cast<const char*>(block), size);
+    try {  // not through libarchive
+      static_cast<std::string*>(bytes)->append(static_cast<const char*>(block), size);
+    } catch (const std::bad_alloc&) {
+      return -1;
+    }
     return static_cast<la_ssize_t>(size);
   }
 
@@ -160,8 +169,12 @@ class Packer {
   }
 
   Status failed() const {
-    const char* why = writer_ != nullptr ? library_.error_string(writer_.get()) : nullptr;
-    return Status(Code::SystemError, fmt::format("cannot write an archive: {}", why != nullptr ? why : "no memory"));
+    if (writer_ == nullptr || entry_ == nullptr || library_.error_number(writer_.get()) == ENOMEM)
+      return base::shortage(ENOMEM).with_context("cannot write an archive");
+    if (Status spare = base::check_spare(); !spare.ok()) return spare;
+    const char* const why = library_.error_string(writer_.get());
+    return Status(Code::SystemError,
+                  fmt::format("cannot write an archive: {}", why != nullptr ? why : "no more is known"));
   }
 
   const ArchiveLibrary& library_;
@@ -176,6 +189,7 @@ class Packer {
 Status write_record(const std::string& path, const RecordOptions& options) {
   WEFT_TRY_ASSIGN(const Ending* ending, ending_of(path));
   WEFT_TRY(base::check_writable(path));
+  WEFT_TRY(base::check_spare());
   WEFT_TRY_ASSIGN(const ArchiveLibrary* library, ArchiveLibrary::load());
   const std::string root = options.root.empty() ? "/" : options.root;
   WEFT_TRY_ASSIGN(RecordEntries entries, collect(root));

@@ -15,9 +15,9 @@ extern const Rule source_incomplete;
 const Rule source_incomplete = {
     .id = "source.incomplete",
     .severity = Severity::Info,
-    .summary = "a text was cut, so something is missing",
+    .summary = "a text was cut, or a tree is not whole, so something is missing",
     .silent = "sources that were read whole",
-    .fix = "write the whole output into a file and give that: the findings know nothing of what is missing",
+    .fix = "give the whole output or tree: the findings know nothing of what is missing",
     .reference = "topology/survey.hpp",
     .check = check,
 };
