@@ -50,6 +50,12 @@ constexpr std::string_view kItems =
 
 Status bad(std::string message) { return Status(Code::InvalidArgument, "topology model: " + std::move(message)); }
 
+// A host as large as one that is read from a file; all of them as many as a report shows within a second.
+constexpr int kMaxGpusOfHost = 1024;
+constexpr int kMaxNicsOfHost = 1024;
+constexpr long long kMaxModelNodes = 300'000;
+constexpr long long kMaxModelSteps = 6'000'000;
+
 struct CountItem {
   std::string_view key;
   int ModelSpec::*field;
@@ -61,10 +67,10 @@ constexpr CountItem kCounts[] = {
     {"packages", &ModelSpec::packages, 1, 64},
     {"numa", &ModelSpec::numa, 1, 256},
     {"cores", &ModelSpec::cores, 1, 4096},
-    {"gpu", &ModelSpec::gpus, 0, kMaxGpus},
+    {"gpu", &ModelSpec::gpus, 0, kMaxGpusOfHost},
     {"pcie", &ModelSpec::pcie_generation, 3, 6},
-    {"gpus_per_switch", &ModelSpec::gpus_per_switch, 1, kMaxGpus},
-    {"nic", &ModelSpec::nics, 0, 1024},
+    {"gpus_per_switch", &ModelSpec::gpus_per_switch, 1, kMaxGpusOfHost},
+    {"nic", &ModelSpec::nics, 0, kMaxNicsOfHost},
 };
 
 Status read_count(const CountItem& item, std::string_view value, ModelSpec& spec) {
@@ -188,13 +194,28 @@ Status check_fabric_words(ModelSpec& spec, const std::set<std::string_view>& wor
   return check_fabric(fabric).with_context("topology model");
 }
 
+// What stands in the way of a report within a second, of which every GPU's paths on its host are a part.
+Status check_size(const ModelSpec& spec) {
+  const long long gpus = static_cast<long long>(spec.gpus) * spec.hosts;
+  if (gpus > kMaxGpus)
+    return bad(fmt::format("{} GPUs on {} hosts are {}; the most is {}", spec.gpus, spec.hosts, gpus, kMaxGpus));
+  const long long of_host = 1 + spec.packages + 2LL * spec.numa + 3LL * spec.gpus + 2LL * spec.nics;
+  if (const long long nodes = of_host * spec.hosts; nodes > kMaxModelNodes)
+    return bad(fmt::format("about {} nodes on each of {} hosts are {}; the most is {}", of_host, spec.hosts, nodes,
+                           kMaxModelNodes));
+  const long long links = of_host + (spec.nvlink_gbs > 0 ? spec.gpus * (spec.gpus - 1LL) / 2 : 0);
+  if (const long long steps = links * gpus; steps > kMaxModelSteps)
+    return bad(
+        fmt::format("{} GPUs that each have to find their way over about {} links of a host take {} steps; the "
+                    "most is {}; give fewer GPUs or NICs to a host, or fewer hosts",
+                    gpus, links, steps, kMaxModelSteps));
+  return {};
+}
+
 Status check_spec(ModelSpec& spec) {
   if (spec.numa == 0) spec.numa = spec.packages;
   if (spec.numa % spec.packages != 0)
     return bad(fmt::format("numa:{} is not a multiple of packages:{}", spec.numa, spec.packages));
-  const long long gpus = static_cast<long long>(spec.gpus) * spec.hosts;
-  if (gpus > kMaxGpus)
-    return bad(fmt::format("{} GPUs on {} hosts are {}; the most is {}", spec.gpus, spec.hosts, gpus, kMaxGpus));
   if (spec.nvlink_gbs > 0 && spec.nvswitch_gbs > 0) return bad("nvlink and nvswitch exclude each other; give one");
   if (spec.gpus < 2 && spec.nvlink_gbs > 0)
     return bad(fmt::format("nvlink joins pairs of GPUs, but there are gpu:{}", spec.gpus));
@@ -206,11 +227,7 @@ Status check_spec(ModelSpec& spec) {
         fmt::format("nic:{} needs a rate, one of edr hdr ndr xdr efa100 efa200 efa400 slingshot eth:GBITS", spec.nics));
   if (spec.nics == 0 && !spec.nic_word.empty())
     return bad(fmt::format("{} is a NIC's rate, but there are no NICs; add nic:N", spec.nic_word));
-  const long long nodes =
-      static_cast<long long>(spec.hosts) * (1 + spec.packages + 2 * spec.numa + 3LL * spec.gpus + 2LL * spec.nics);
-  if (nodes > static_cast<long long>(kMaxNodes))
-    return bad(fmt::format("about {} nodes; the most is {}", nodes, kMaxNodes));
-  return {};
+  return check_size(spec);
 }
 
 const Named* named(std::string_view word) {

@@ -81,6 +81,20 @@ TEST(Model, refusals_name_the_word_and_the_remedy) {
   EXPECT_THAT(refusal(std::string(5000, 'x')), HasSubstr("4096"));
 }
 
+TEST(Model, what_would_take_long_is_refused_with_the_limit) {
+  EXPECT_THAT(refusal("gpu:16384"), HasSubstr("gpu:16384 needs a whole number from 0 to 1024"));
+  EXPECT_THAT(refusal("gpu:1025 nvswitch:450"), HasSubstr("to 1024"));
+  EXPECT_THAT(refusal("nic:100000 ndr"), HasSubstr("to 1024"));
+  EXPECT_THAT(refusal("numa:5000"), HasSubstr("to 256"));
+  EXPECT_THAT(refusal("hosts:1000000"), HasSubstr("to 16384"));
+  EXPECT_THAT(refusal("hosts:16 gpu:1024"), HasSubstr("the most is 6000000"));
+  EXPECT_THAT(refusal("hosts:1000 packages:64 numa:256"), HasSubstr("the most is 300000"));
+  for (const char* line :
+       {"gpu:1024", "hosts:2048 gpu:8 nvswitch:450 nic:8 ndr packages:2", "hosts:16384 gpu:1 nic:1 ndr",
+        "hosts:227 gpu:72 nic:72 ndr nvswitch:900", "gpu:64 nvlink:25", "hosts:16384 nic:4 ndr"})
+    EXPECT_TRUE(model(line)) << line;
+}
+
 TEST(Model, the_largest_cluster_builds_and_checks_fast) {
   const auto start = std::chrono::steady_clock::now();
   const Result<Graph> graph = model("dgx-h100 hosts:2048");
