@@ -1,4 +1,5 @@
-// Files that are pipes and devices: topo-probe reads what comes through one, and waits for no one for ever.
+// What topo-probe is given beside good files: it reads what comes through pipes, waits for no one for ever, refuses
+// devices, and takes nothing from the environment that is meant for libhwloc.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -99,6 +100,19 @@ TEST_F(PipeInput, what_never_ends_is_refused) {
   expect_one_line(shell("cat /dev/zero | PROBE --from /dev/stdin").wait(kEndsWithin), "longer than 8388608 bytes");
   expect_one_line(shell("yes | PROBE --from /dev/stdin").wait(kEndsWithin), "longer than 8388608 bytes");
   expect_one_line(shell("PROBE --from <(yes)").wait(kEndsWithin), "longer than 8388608 bytes");
+}
+
+// libhwloc has something to say of a tree without CPUs, and much if the environment asks for it.
+TEST_F(PipeInput, only_topo_probe_writes_to_standard_error) {
+  scratch_.write("/tree/sys/bus/pci/devices/x", "");
+  for (const char* variables : {"", "HWLOC_HIDE_ERRORS=0", "HWLOC_COMPONENTS_VERBOSE=1 HWLOC_HIDE_ERRORS=0",
+                                "HWLOC_XMLFILE=/nonexistent", "HWLOC_SYNTHETIC=nonsense HWLOC_SYNTHETIC_VERBOSE=1"})
+    for (const std::string& source : {std::string(), "--root " + scratch_.root() + "/tree"}) {
+      SCOPED_TRACE(fmt::format("{} {}", variables, source));
+      const Outcome outcome = shell(fmt::format("{} PROBE {} 2>&1 >/dev/null", variables, source)).wait(kEndsWithin);
+      EXPECT_EQ(outcome.exit_code, 0);
+      EXPECT_EQ(outcome.output, "");
+    }
 }
 
 }  // namespace
