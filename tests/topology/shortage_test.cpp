@@ -78,12 +78,16 @@ void expect_one_line(const Outcome& outcome, const std::string& words) {
   EXPECT_THAT(outcome.output, HasSubstr(words));
 }
 
+// Who runs the tests may have left files open to them, so that even libraries cannot be loaded.
+bool is_of_loader(const Outcome& outcome) { return outcome.exit_code == 127 || outcome.exit_code == 126; }
+
 TEST_F(Shortage, with_few_open_files_this_machine_is_not_told_in_part) {
   for (int files : {kFewestFiles, kFewestFiles + 1, 8, 12})
     for (const std::string& arguments : {std::string("--audit"), std::string("--json"), std::string("--matrix"),
                                          fmt::format("record {}/out.tar.bz2", scratch_.root())}) {
       SCOPED_TRACE(fmt::format("{} files: {}", files, arguments));
-      expect_one_line(run(fmt::format("ulimit -n {}", files), arguments), fmt::format("{} open (ulimit -n)", files));
+      const Outcome outcome = run(fmt::format("ulimit -n {}", files), arguments);
+      if (!is_of_loader(outcome)) expect_one_line(outcome, fmt::format("{} open (ulimit -n)", files));
     }
   EXPECT_FALSE(std::filesystem::exists(scratch_.root() + "/out.tar.bz2"));
 }
@@ -97,7 +101,7 @@ TEST_F(Shortage, with_few_open_files_a_tree_is_told_whole_or_not_at_all) {
       const Outcome outcome = run(fmt::format("ulimit -n {}", files), source + " --json");
       if (outcome.exit_code == 0)
         EXPECT_EQ(outcome.output, whole.output);
-      else
+      else if (!is_of_loader(outcome))
         expect_one_line(outcome, "open (ulimit -n)");
     }
   }
@@ -121,7 +125,7 @@ TEST_F(Shortage, without_memory_a_program_ends_with_one_line) {
     for (int kib = 4'000; kib < 90'000; kib += 1'500) {
       SCOPED_TRACE(fmt::format("{} KiB: {}", kib, arguments));
       const Outcome outcome = run(fmt::format("ulimit -v {}", kib), arguments);
-      if (outcome.exit_code == 127 || outcome.exit_code == 126) continue;  // the loader's own complaint
+      if (is_of_loader(outcome)) continue;
       EXPECT_EQ(outcome.signal, 0) << outcome.output;
       if (outcome.exit_code == 0) continue;
       expect_one_line(outcome, "");
