@@ -43,7 +43,7 @@ Result<base::FileDescriptor> open_source(const std::string& path, struct stat& a
   if (const std::string_view kind = unreadable_kind(about.st_mode); !kind.empty())
     return Status(Code::InvalidArgument, fmt::format("cannot read {}: it is {}; give the name of a file", path, kind));
   base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return failed(path, errno);
+  if (!file || ::fstat(file.get(), &about) != 0) return failed(path, errno);
   return file;
 }
 
@@ -87,7 +87,11 @@ Result<std::string> read_file(const std::string& path, const MostBytes& most_of,
   for (bool ended = false; !ended;) {
     if (S_ISFIFO(about.st_mode)) WEFT_TRY(pipe.wait(file.get()));
     const ssize_t got = ::read(file.get(), block, sizeof block);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {  // the kernel has files that fill like pipes: /proc/kmsg
+      WEFT_TRY(pipe.wait(file.get()));
+      continue;
+    }
     if (got < 0) return failed(path, errno);
     text.append(block, static_cast<std::size_t>(got));
     ended = got == 0;

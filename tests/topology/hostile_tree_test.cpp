@@ -181,5 +181,35 @@ TEST_F(HostileForHwloc, huge_masks_and_texts) {
   EXPECT_EQ(refusal(), "accepted");
 }
 
+TEST(HostileTrees, a_list_of_numa_nodes_that_is_none_is_refused) {
+  for (const char* text : {"", "\n", "-1\n", "x\n", "1-0\n", "99999999999999999999\n"}) {
+    RecordedTree tree;
+    tree.add_cpus(2, 2);
+    tree.write("/sys/devices/system/node/online", text);
+    const Result<Survey> read = load_survey(tree.root());
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().code(), Code::Corrupt);
+    EXPECT_THAT(std::string(read.error().message()),
+                HasSubstr("/sys/devices/system/node/online: is no list of NUMA nodes"));
+  }
+}
+
+TEST(HostileTrees, a_list_of_numa_nodes_may_end_as_a_string_of_c) {
+  RecordedTree tree;
+  tree.add_cpus(2, 2);
+  tree.write("/sys/devices/system/node/online", std::string_view("0-1\n\0", 5));
+  EXPECT_TRUE(load_survey(tree.root()));
+}
+
+TEST(HostileTrees, a_list_of_numa_nodes_is_judged_where_links_lead_to_it) {
+  RecordedTree tree;
+  tree.add_cpus(2, 2);
+  const std::string nodes = tree.root() + "/sys/devices/system/node";
+  std::filesystem::rename(nodes, tree.root() + "/sys/devices/nodes");
+  std::filesystem::create_directory_symlink("../nodes", nodes);
+  tree.write("/sys/devices/nodes/online", "\n");
+  EXPECT_FALSE(load_survey(tree.root()));
+}
+
 }  // namespace
 }  // namespace weft::topology

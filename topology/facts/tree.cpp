@@ -3,9 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,18 +13,11 @@
 #include <utility>
 
 #include "base/shortage.hpp"
+#include "topology/open_inside.hpp"
 #include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
-
-// Resolves links, absolute ones too, as if the folder were the root.
-int open_inside(int folder, const char* path, int flags) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags);
-  how.resolve = RESOLVE_IN_ROOT;
-  return static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
-}
 
 bool is_plain(int file) {
   struct stat about {};
@@ -68,16 +59,13 @@ Status Tree::status() const { return shortage_ == 0 ? Status() : base::shortage(
 
 base::FileDescriptor Tree::open(const std::string& path, int flags) const {
   if (!folder_) return {};
-  flags |= O_CLOEXEC;
-  int file = open_inside(folder_.get(), path.c_str(), flags);
-  // Old kernels do not have the call, and some containers forbid it.
-  if (file < 0 && (errno == ENOSYS || errno == EPERM)) file = ::openat(folder_.get(), path.c_str(), flags);
-  if (file < 0 && base::is_shortage(errno)) shortage_ = errno;
-  if (file >= 0 && observer_)
+  base::FileDescriptor file = open_inside(folder_.get(), path.c_str(), flags, Leading::Inside);
+  if (!file && base::is_shortage(errno)) shortage_ = errno;
+  if (file && observer_)
     observer_(path, (flags & O_DIRECTORY) != 0 ? Asked::Names
                     : (flags & O_PATH) != 0    ? Asked::Existence
                                                : Asked::Content);
-  return base::FileDescriptor(file);
+  return file;
 }
 
 std::optional<std::string> Tree::read(const std::string& path, std::size_t most, bool whole) const {

@@ -5,9 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -17,13 +15,18 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/file_descriptor.hpp"
 #include "base/shortage.hpp"
+#include "topology/cpu_set.hpp"
+#include "topology/open_inside.hpp"
+#include "topology/read_file.hpp"
 #include "topology/record/unpack.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -47,16 +50,6 @@ std::size_t most_bytes(std::string_view path) {
   const auto begins = [path](std::string_view start) { return path.starts_with(start); };
   if (path.ends_with("/local_cpus") || std::any_of(std::begin(kMasks), std::end(kMasks), begins)) return kMaxMaskBytes;
   return std::any_of(std::begin(kTexts), std::end(kTexts), begins) ? kMaxTreeTextBytes : ~std::size_t{0};
-}
-
-// Only to look at it. Fails with EXDEV where any link on the way leads out, also one beside what is checked here.
-int open_inside(int folder, const char* path) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH;
-  const int file = static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
-  // Old kernels do not have the call, and some containers forbid it.
-  return file < 0 && (errno == ENOSYS || errno == EPERM) ? ::openat(folder, path, O_PATH | O_CLOEXEC) : file;
 }
 
 struct Entry {
@@ -111,9 +104,10 @@ class LinkCheck {
   // Also of what a link leads to. libhwloc would wait for a pipe's writer, and read a device, for ever.
   Status check_kind(const std::string& path) const {
     if (!path.starts_with("/sys/") && !path.starts_with("/proc/")) return {};
-    const base::FileDescriptor file(open_inside(folder_.get(), path.c_str() + 1));
+    const base::FileDescriptor file = open_inside(folder_.get(), path.c_str() + 1, O_PATH, Leading::Refused);
     if (!file && base::is_shortage(errno)) return base::shortage(errno).with_context(root_ + path);
     if (!file && errno == EXDEV) return wrong(path, kLeadsOut);
+    if (!file && errno == EAGAIN) return wrong(path, "cannot be looked at, because files are being moved; try again");
     struct stat about {};
     if (!file || ::fstat(file.get(), &about) != 0) return {};
     if (S_ISFIFO(about.st_mode)) return wrong(path, "is a pipe; a recorded tree holds files");
@@ -133,6 +127,17 @@ class LinkCheck {
   std::size_t entries_ = 0;
 };
 
+// libhwloc ends the process where this list has no node. Wherever links lead to it: they were checked before.
+Status check_nodes(const std::string& root) {
+  const std::string path = root + "/sys/devices/system/node/online";
+  struct stat about;
+  if (::stat(path.c_str(), &about) != 0) return {};
+  const std::string text = read_attribute(path).value_or("");
+  // What gathers trees for libhwloc may write the end of a C string into the file.
+  if (!parse_cpu_list(trim(text.substr(0, text.find('\0')))).empty()) return {};
+  return Status(Code::Corrupt, fmt::format("{}: is no list of NUMA nodes (\"0-1\"); mend or remove it", path));
+}
+
 }  // namespace
 
 Status check_links(const std::string& root) {
@@ -145,7 +150,7 @@ Status check_links(const std::string& root) {
       return Status(Code::Corrupt, fmt::format("{}: is a link; a recorded tree holds the folder itself", folder));
     if (!is_live(folder)) WEFT_TRY(links.check(part, 1));
   }
-  return {};
+  return check_nodes(root);
 }
 
 }  // namespace weft::topology

@@ -1,5 +1,5 @@
 // What libhwloc must not meet in a recorded tree: links that lead out of it, since what follows them would read this
-// machine, and what has no end: pipes, devices, huge files.
+// machine; what has no end: pipes, devices, huge files; and a list of NUMA nodes that is none.
 #pragma once
 
 #include <string>
