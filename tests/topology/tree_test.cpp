@@ -26,12 +26,7 @@ class Trees : public testing::Test {
   void SetUp() override {
     ::setenv("TMPDIR", unpacking_.path().c_str(), 1);
     tree_.add_cpus(1, 2);
-    RecordedTree::Pci nic;
-    nic.bus_id = "0000:01:00.0";
-    nic.pci_class = "0x020000";
-    nic.vendor = "0x15b3";
-    nic.device = "0x1021";
-    nic.cpus = "0-1";
+    const RecordedTree::Pci nic = RecordedTree::connectx7();
     tree_.add_pci(nic);
     tree_.add_net("eth7", nic, "up", "100000");
     tree_.write("/proc/sys/kernel/hostname", "node17\n");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -33,5 +34,20 @@ std::mt19937 seeded_random();
 // One to three edits: a byte, a cut, a copied piece, one of `words` put in, or in place of a number. Half of the edits
 // are of numbers, which most often get past a parser.
 std::string mutate(std::string text, const std::vector<std::string>& words, std::mt19937& random);
+
+// Feeds a mutation of each text in turn, `usual` of them (see fuzz_runs). Gives the share that was accepted: where none
+// gets past a reader, this tests only its refusals.
+inline double feed_mutations(const std::vector<std::string>& texts, const std::vector<std::string>& words, long usual,
+                             const std::function<bool(const std::string& text)>& is_accepted) {
+  std::mt19937 random = seeded_random();
+  const long runs = fuzz_runs(usual);
+  long accepted = 0;
+  for (long i = 0; i < runs; ++i) {
+    const std::string text = mutate(texts[static_cast<std::size_t>(i) % texts.size()], words, random);
+    feed(text);
+    accepted += is_accepted(text) ? 1 : 0;
+  }
+  return static_cast<double>(accepted) / static_cast<double>(runs);
+}
 
 }  // namespace weft::topology::test

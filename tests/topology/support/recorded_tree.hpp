@@ -34,6 +34,8 @@ class RecordedTree {
     std::vector<std::pair<std::string, std::string>> attributes;  // current_link_speed and the like
   };
   void add_pci(const Pci& pci);
+  // A ConnectX-7 on Ethernet, near CPUs 0 and 1.
+  static Pci connectx7() { return {"0000:01:00.0", {}, "0x020000", "0x15b3", "0x1021", "0-1", -1, -1, {}}; }
   void add_net(const std::string& name, const Pci& on, const std::string& operstate, const std::string& speed);
   void add_verbs(const std::string& name, const Pci& on, const std::string& state, const std::string& rate);
 
