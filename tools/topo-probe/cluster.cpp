@@ -21,6 +21,8 @@ Result<std::optional<ClusterSource>> nodes_of(const Arguments& arguments) {
     return std::optional(std::move(source));
   }
   WEFT_TRY_ASSIGN(const Options options, Options::from_environment());
+  // Other ranks write nothing, and their hosts may not have the folder.
+  if (arguments.write_corrected && options.rank == 0) WEFT_TRY(base::check_writable(*arguments.write_corrected));
   const int timeout_ms = options.timeout_ms == kDefaultTimeoutMs ? kTimeoutMs : options.timeout_ms;
   WEFT_TRY_ASSIGN(std::optional<std::vector<ClusterNode>> nodes, gather_nodes(options, timeout_ms, arguments.measure));
   if (!nodes) return std::optional<ClusterSource>();
@@ -39,7 +41,6 @@ std::string text_of(const Arguments& arguments, const topology::cluster::Cluster
 Result<std::optional<ClusterOutcome>> run_cluster(const Arguments& arguments) {
   WEFT_TRY_ASSIGN(const topology::audit::Site site, site_of(arguments));
   WEFT_TRY_ASSIGN(const std::optional<topology::Survey> reference, reference_of(arguments));
-  if (arguments.write_corrected) WEFT_TRY(base::check_writable(*arguments.write_corrected));
   WEFT_TRY_ASSIGN(std::optional<ClusterSource> source, nodes_of(arguments));
   if (!source) return std::optional<ClusterOutcome>();
   WEFT_TRY_ASSIGN(const topology::cluster::ClusterReport report,

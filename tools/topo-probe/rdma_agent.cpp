@@ -58,7 +58,7 @@ void RdmaAgent::tell(int number, const std::string& line) {
   const auto found = sessions_.find(number);
   if (found == sessions_.end()) return reply("failed", number, "it was not opened");
   // If it does not listen, the thread that hears it tells why.
-  if (const Status said = found->second.helper.say(line); !said.ok()) return;
+  static_cast<void>(found->second.helper.say(line).ok());
 }
 
 void RdmaAgent::listen(int number, Session& session) {

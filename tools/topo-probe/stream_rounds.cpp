@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxStreams = 64;  // of a kind, that are measured alone
 constexpr int kRoundMs = 6'000;
+constexpr int kJoiningMs = 2'000;  // of a round, for ends to find each other
 
 bool is_tcp(std::string_view kind) { return kind == topology::kTcp; }
 
@@ -100,11 +101,15 @@ Status StreamRounds::open(const Stream& stream) {
 
 Status StreamRounds::wait() {
   const auto deadline = deadline_.at_most_ms(kRoundMs);
+  const auto start = deadline.at_most_ms(kJoiningMs);
   for (;;) {
     std::erase_if(open_, [](const auto& entry) { return entry.second.from.over && entry.second.to.over; });
     if (open_.empty()) return {};
-    const std::optional<Event> event = mailbox_.next(deadline);
-    if (!event) break;
+    const bool late = start.passed();
+    WEFT_TRY(write_together(late));
+    const std::optional<Event> event = mailbox_.next(late ? deadline : start);
+    if (!event && late) break;
+    if (!event) continue;
     if (!event->message)
       WEFT_TRY(died(event->rank));
     else if (const auto message = parse_stream_message(*event->message))
@@ -144,7 +149,7 @@ Status StreamRounds::tcp_heard(Stream& stream, End& end, const StreamMessage& me
   return {};
 }
 
-// Both say where they are and are told of each other; when both know, one writes, then the other checks what came.
+// Both say where they are and are told of each other; later one writes, then the other checks what came.
 Status StreamRounds::rdma_heard(Stream& stream, End& end, const StreamMessage& message) {
   const int number = message.number;
   if (message.word == "at" && end.point.empty()) {
@@ -153,8 +158,7 @@ Status StreamRounds::rdma_heard(Stream& stream, End& end, const StreamMessage& m
     WEFT_TRY(say(stream.to, {stream.kind, "join", number, stream.from.point}));
     return say(stream.from, {stream.kind, "join", number, stream.to.point});
   }
-  if (message.word == "joined" && !std::exchange(end.ready, true) && stream.from.ready && stream.to.ready)
-    return say(stream.from, {stream.kind, "write", number, {}});
+  if (message.word == "joined") end.ready = true;
   if (&end == &stream.from && message.word == "rate" && !stream.rate) {
     const std::vector<std::string_view> words = base::split(message.rest, ' ');
     const std::optional<double> gbs = base::parse_decimal(words.front());
@@ -166,6 +170,16 @@ Status StreamRounds::rdma_heard(Stream& stream, End& end, const StreamMessage& m
   if (&end != &stream.to || message.word != "checked" || !stream.rate) return {};
   add(stream, stream.rate->gbs, stream.rate->latency_us);
   return close(number, stream);
+}
+
+// RDMA, once both ends of each stream that is left know each other: all at once begin together. `late`: those that do.
+Status StreamRounds::write_together(bool late) {
+  const auto joined = [](const auto& entry) { return entry.second.from.ready && entry.second.to.ready; };
+  if (!late && !std::all_of(open_.begin(), open_.end(), joined)) return {};
+  for (auto& entry : open_)
+    if (joined(entry) && !std::exchange(entry.second.writing, true))
+      WEFT_TRY(say(entry.second.from, {entry.second.kind, "write", entry.first, {}}));
+  return {};
 }
 
 Status StreamRounds::died(int rank) {

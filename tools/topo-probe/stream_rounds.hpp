@@ -55,6 +55,7 @@ class StreamRounds {
     End to;
     bool at_once = false;
     bool told = false;         // why nothing was measured
+    bool writing = false;      // RDMA: it was told to
     std::optional<Rate> rate;  // while the other end checks what came
   };
   using Round = std::vector<Stream>;
@@ -70,6 +71,7 @@ class StreamRounds {
   Status heard(int rank, const StreamMessage& message);
   Status tcp_heard(Stream& stream, End& end, const StreamMessage& message);
   Status rdma_heard(Stream& stream, End& end, const StreamMessage& message);
+  Status write_together(bool late);
   Status died(int rank);
   Status fail(int number, Stream& stream, std::string_view why);
   Status close(int number, Stream& stream);

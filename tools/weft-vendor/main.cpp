@@ -75,7 +75,6 @@ bool ask(const Words& words, int answer) {
   return write_all(answer, std::move(json).text());
 }
 
-// Only asks; or false for a line of arguments that is none.
 bool is_question(const Words& words) { return words.size() == 2 && (words[0] == "nvml" || words[0] == "verbs"); }
 bool is_copying(const Words& words) { return words.size() == 3 && (words[0] == "cuda" || words[0] == "hip"); }
 bool is_rdma(const Words& words) { return words.size() == 6 && words[0] == "rdma"; }

@@ -41,6 +41,11 @@ constexpr std::size_t kWords = kBytes / sizeof(std::uint64_t);
 constexpr std::size_t kMessage = std::size_t{1} << 20;
 constexpr unsigned kOutstanding = 16;
 constexpr int kRoundTrips = 200;
+constexpr std::uint8_t kResendTimer = 14;     // 67 ms until a packet is sent again
+constexpr std::uint8_t kResends = 7;          // the most there can be
+constexpr std::uint8_t kNotReadyTimer = 12;   // 0.64 ms until a receiver that was not ready is asked again
+constexpr std::uint8_t kNotReadyResends = 7;  // without end
+constexpr std::uint8_t kHops = 64;
 constexpr auto kStream = std::chrono::milliseconds(300);
 constexpr auto kPatience = std::chrono::seconds(3);  // for a write to be confirmed
 
@@ -94,14 +99,14 @@ class Verbs {
     ready.dest_qp_num = peer.queue;
     ready.rq_psn = peer.sequence;
     ready.max_dest_rd_atomic = 1;
-    ready.min_rnr_timer = 12;
+    ready.min_rnr_timer = kNotReadyTimer;
     ready.ah_attr.port_num = number();
     ready.ah_attr.dlid = peer.lid;
     if (attributes_.link_layer == IBV_LINK_LAYER_ETHERNET || peer.lid == 0) {
       ready.ah_attr.is_global = 1;
       ready.ah_attr.grh.dgid = peer.gid;
       ready.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(port_.gid);
-      ready.ah_attr.grh.hop_limit = 64;
+      ready.ah_attr.grh.hop_limit = kHops;
     }
     if (const int error = modify_(queue_, &ready,
                                   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
@@ -110,9 +115,9 @@ class Verbs {
       return words("modify_qp to receive", error);
     ibv_qp_attr send{};
     send.qp_state = IBV_QPS_RTS;
-    send.timeout = 14;  // 67 ms until a packet is sent again
-    send.retry_cnt = 7;
-    send.rnr_retry = 7;
+    send.timeout = kResendTimer;
+    send.retry_cnt = kResends;
+    send.rnr_retry = kNotReadyResends;
     send.sq_psn = own_.sequence;
     send.max_rd_atomic = 1;
     const int error = modify_(
