@@ -84,10 +84,12 @@ Temporary open_beside(const fs::path& target) {
   return temporary;
 }
 
-// A file that is replaced keeps who may read and write it. 0, or the error.
+// A file that is replaced keeps who may read and write it, and whose it is where this process may say so. 0, or the
+// error.
 int keep_mode(int fd, const std::string& target) {
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0) return 0;
+  static_cast<void>(::fchown(fd, old.st_uid, old.st_gid) == 0);
   return ::fchmod(fd, old.st_mode & 0777) == 0 ? 0 : errno;
 }
 
@@ -108,8 +110,8 @@ Status write_file(const std::string& path, std::string_view text) {
   WEFT_TRY_ASSIGN(const std::string target, target_of(path));
   const Temporary beside = open_beside(target);
   if (!beside.file) return cannot_write(quoted(path), errno);
-  int error = write_all(beside.file.get(), text);
-  if (error == 0) error = keep_mode(beside.file.get(), target);
+  int error = keep_mode(beside.file.get(), target);
+  if (error == 0) error = write_all(beside.file.get(), text);
   if (error == 0 && ::fsync(beside.file.get()) != 0) error = errno;
   if (error == 0 && ::rename(beside.path.c_str(), target.c_str()) != 0) error = errno;
   if (error == 0) return {};

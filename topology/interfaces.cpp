@@ -89,7 +89,9 @@ std::vector<const InterfaceFacts*> socket_interfaces(const HostFacts& facts) {
 const InterfaceFacts* leading_out(const HostFacts& facts) {
   const InterfaceFacts* out = nullptr;
   for (const InterfaceFacts& one : facts.interfaces)
-    if (has_default_route(one) && one.state != "down" && (out == nullptr || one.speed_gbs > out->speed_gbs)) out = &one;
+    if (has_default_route(one) && one.state != "down" && !only_link_local(one) &&
+        (out == nullptr || one.speed_gbs > out->speed_gbs))
+      out = &one;
   return out;
 }
 
@@ -104,7 +106,7 @@ std::vector<std::string> misleading_interfaces(const HostFacts& facts) {
 }
 
 std::string better_interface(const HostFacts& facts) {
-  if (const InterfaceFacts* out = leading_out(facts)) return out->name;
+  if (const InterfaceFacts* out = leading_out(facts); out != nullptr && !out->addresses.empty()) return out->name;
   for (const InterfaceFacts& one : facts.interfaces)
     if (one.state != "down" && !one.addresses.empty() && leads_nowhere(facts, one).empty()) return one.name;
   return {};

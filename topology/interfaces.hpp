@@ -18,12 +18,13 @@ std::vector<const InterfaceFacts*> socket_interfaces(const HostFacts& facts);
 std::string_view leads_nowhere(const HostFacts& facts, const InterfaceFacts& interface);
 // All its addresses are of the link only: 169.254.0.0/16, fe80::/10.
 bool only_link_local(const InterfaceFacts& interface);
-// The fastest one of the default route that is up; null if there is none.
+// The fastest one of the default route that is up and has not link-local addresses only; null if there is none.
 const InterfaceFacts* leading_out(const HostFacts& facts);
 // Of interfaces that are up and have an address, those that libraries would try although they lead nowhere: all but
 // "docker" and "lo", which they leave out by themselves.
 std::vector<std::string> misleading_interfaces(const HostFacts& facts);
-// The interface a job should name: leading_out(), else the first that leads anywhere; empty if none is.
+// The interface a job should name: leading_out() if it has an address, else the first that leads anywhere; empty if
+// none is.
 std::string better_interface(const HostFacts& facts);
 
 }  // namespace weft::topology

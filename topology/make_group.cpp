@@ -139,15 +139,16 @@ std::vector<std::vector<int>> rings_by_entry(std::span<const HostRings> hosts, s
   return rings;
 }
 
-// Rings that keep to their rails need other ways through hosts, which may share more links there. As all pairs of hosts
-// are alike, as many hosts as close a ring tell which is better.
+// Rings that keep to their rails need other ways through hosts, which may share more links there. Where all hosts are
+// alike, as many as close a ring tell which is better.
 class RailChoice {
  public:
   RailChoice(const Graph& graph, PathFinder& finder, const std::vector<int>& placement)
       : graph_(graph), finder_(finder), placement_(placement) {}
 
-  std::vector<std::vector<int>> choose(const std::vector<HostRings>& hosts, std::size_t count) {
-    const std::span<const HostRings> some = std::span(hosts).first(hosts.size() % 2 == 0 ? 2 : 3);
+  std::vector<std::vector<int>> choose(const std::vector<HostRings>& hosts, std::size_t count, bool alike) {
+    const std::size_t closing = hosts.size() % 2 == 0 ? 2 : 3;
+    const std::span<const HostRings> some = std::span(hosts).first(alike ? closing : hosts.size());
     const std::vector<std::vector<int>> on_rails = rings_on_rails(some, count);
     if (on_rails.empty() || rate(on_rails) < rate(rings_by_entry(some, count))) return {};
     return rings_on_rails(hosts, count);
@@ -191,6 +192,9 @@ class CycleFinder {
     return cycles;
   }
 
+  // Of hosts that were asked for.
+  std::size_t kinds() const { return known_.size(); }
+
  private:
   const Graph& graph_;
   PathFinder& finder_;
@@ -223,7 +227,7 @@ Group make_group(const Graph& graph, const std::vector<int>& placement) {
     group.rings = rings_on_one_host(hosts.front());
   } else {
     const std::size_t count = rings_through(hosts);
-    if (on_rails) group.rings = RailChoice(graph, finder, placement).choose(hosts, count);
+    if (on_rails) group.rings = RailChoice(graph, finder, placement).choose(hosts, count, cycle_finder.kinds() == 1);
     if (group.rings.empty()) group.rings = rings_by_entry(hosts, count);
   }
   for (const std::vector<int>& ring : group.rings)

@@ -50,7 +50,7 @@ constexpr std::string_view kItems =
 
 Status bad(std::string message) { return Status(Code::InvalidArgument, "topology model: " + std::move(message)); }
 
-// A host as large as one that is read from a file; all of them as many as a report shows within a second.
+// A host as large as one that is read from a file; all of them as many as a report shows in time.
 constexpr int kMaxGpusOfHost = 1024;
 constexpr int kMaxNicsOfHost = 1024;
 constexpr long long kMaxModelNodes = 300'000;
@@ -194,7 +194,7 @@ Status check_fabric_words(ModelSpec& spec, const std::set<std::string_view>& wor
   return check_fabric(fabric).with_context("topology model");
 }
 
-// What stands in the way of a report within a second, of which every GPU's paths on its host are a part.
+// What stands in the way of a report in time, of which every GPU's paths on its host are a part.
 Status check_size(const ModelSpec& spec) {
   const long long gpus = static_cast<long long>(spec.gpus) * spec.hosts;
   if (gpus > kMaxGpus)

@@ -26,9 +26,12 @@ Numbered split_number(const std::string& name) {
   return {name.substr(0, first), name.substr(first, last - first + 1), name.substr(last + 1)};
 }
 
+// "08" and "09", "9" and "10"; not "9" and "010".
 bool follows(const Numbered& a, const Numbered& b) {
-  return !a.digits.empty() && a.before == b.before && a.after == b.after && a.digits.size() <= b.digits.size() &&
-         !b.digits.empty() && std::stol(a.digits) + 1 == std::stol(b.digits);
+  if (a.digits.empty() || b.digits.empty() || a.before != b.before || a.after != b.after) return false;
+  const bool same_style = a.digits.size() == b.digits.size() ||
+                          (a.digits.size() < b.digits.size() && a.digits.front() != '0' && b.digits.front() != '0');
+  return same_style && std::stol(a.digits) + 1 == std::stol(b.digits);
 }
 
 }  // namespace

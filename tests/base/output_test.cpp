@@ -94,6 +94,17 @@ TEST_F(WriteFile, a_file_that_is_replaced_keeps_its_mode) {
   }
 }
 
+TEST_F(WriteFile, a_file_that_is_replaced_keeps_its_owner_where_this_process_may_say_so) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  ASSERT_TRUE(write_file(path("a"), "old").ok());
+  ASSERT_EQ(chown(path("a").c_str(), 4711, 4712), 0);
+  ASSERT_TRUE(write_file(path("a"), "new").ok());
+  struct stat about {};
+  ASSERT_EQ(stat(path("a").c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, 4711u);
+  EXPECT_EQ(about.st_gid, 4712u);
+}
+
 TEST_F(WriteFile, a_new_file_has_the_mode_that_the_umask_leaves) {
   const mode_t before = umask(027);
   EXPECT_TRUE(write_file(path("a"), "text").ok());

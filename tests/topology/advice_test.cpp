@@ -244,6 +244,10 @@ TEST(Environment, advice_and_audit_judge_interfaces_alike) {
   add("tun0", "tun", "10.8.0.1", {});
   EXPECT_EQ(leading_out(facts)->name, "eno2");
   EXPECT_EQ(better_interface(facts), "eno2");
+  facts.interfaces[1].addresses = {"169.254.3.4"};
+  EXPECT_EQ(better_interface(facts), "eno1") << "not what it would warn of";
+  facts.interfaces[1].addresses.clear();
+  EXPECT_EQ(better_interface(facts), "eno1") << "not one without any";
   EXPECT_THAT(misleading_interfaces(facts), testing::ElementsAre("usb0", "br-1"));
 }
 

@@ -178,6 +178,16 @@ TEST(MakeGroup, rails_are_kept_only_where_that_is_no_slower) {
   EXPECT_GE(total_gbs(ring_rates(graph, finder, placement, make_group(graph, placement).rings)), 100);
 }
 
+TEST(MakeGroup, rails_are_judged_on_all_hosts_where_they_are_not_alike) {
+  Graph graph = machine_of("gpu:8 nvlink:25 nic:8 hdr hosts:4 fabric:rail");
+  for (Link& link : graph.links)  // the first two have links enough for any way
+    if (link.kind == LinkKind::NvLink && graph.nodes[static_cast<std::size_t>(link.a)].host < 2)
+      link.bandwidth_gbs = 300;
+  const std::vector<int> placement = *place(graph, 32);
+  PathFinder finder(graph);
+  EXPECT_GE(total_gbs(ring_rates(graph, finder, placement, make_group(graph, placement).rings)), 100);
+}
+
 TEST(MakeGroup, a_host_whose_ports_are_down_is_on_no_rail) {
   Graph graph = machine_of("dgx-h100 hosts:3 fabric:rail");
   for (Node& node : graph.nodes)

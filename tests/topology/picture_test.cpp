@@ -149,7 +149,7 @@ TEST(Picture, marks_lead_to_findings_and_overlays_follow_nodes) {
   const PictureMarks marks = {{gpu, {{1, "error"}, {2, "info"}, {3, "info"}, {4, "info"}}}};
   const std::string svg =
       svg_of(draw_host(locality, 0, marks), "x", {{"ring0", {{gpu, *graph.find("gpu1")}, {gpu, 99999}}}});
-  EXPECT_THAT(svg, HasSubstr("<g id=\"part1\" class=\"found error\">"));
+  EXPECT_THAT(svg, AllOf(HasSubstr("<g class=\"found error\">"), HasSubstr("<a id=\"part1\" href=\"#finding1\">")));
   EXPECT_THAT(svg, HasSubstr("href=\"#finding2\""));
   EXPECT_THAT(svg, HasSubstr(">+2</text>"));
   EXPECT_THAT(svg, HasSubstr("<g class=\"overlay ring0\">\n<path"));

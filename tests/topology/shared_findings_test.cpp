@@ -65,6 +65,8 @@ TEST(SharedFindings, of_one_host_all_are_its_own) {
 TEST(NameRanges, runs_of_three_are_ranges_and_a_dozen_is_enough) {
   EXPECT_EQ(name_ranges({}), "");
   EXPECT_EQ(name_ranges({"node1", "node2"}), "node1 node2");
+  EXPECT_EQ(name_ranges({"node1", "node02", "node003"}), "node1 node02 node003");
+  EXPECT_EQ(name_ranges({"node8", "node9", "node10"}), "node[8-10]");
   EXPECT_EQ(name_ranges({"node008", "node009", "node010", "login"}), "node[008-010] login");
   std::vector<std::string> many;
   for (int i = 0; i < 40; ++i) many.push_back("node" + std::to_string(2 * i));

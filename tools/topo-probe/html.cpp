@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/plural.hpp"
@@ -145,6 +146,7 @@ class Page {
     std::string html = "<section>" + legend();
     if (!overlays.empty()) html += topology::svg_arrow();
     std::size_t drawn = 0;
+    std::set<int> targets;  // numbers that lead somewhere already
     for (const HostGroup& group : groups_) {
       if (drawn++ == kMaxPictures) {
         html += fmt::format(
@@ -153,7 +155,9 @@ class Page {
         break;
       }
       const Node& machine = report_.locality.node(group.machines.front());
-      const topology::Picture picture = topology::draw_host(report_.locality, machine.id, marks);
+      topology::Picture picture = topology::draw_host(report_.locality, machine.id, marks);
+      for (topology::PictureBox& box : picture.boxes)
+        for (topology::PictureMark& mark : box.marks) mark.target = targets.insert(mark.number).second;
       html += fmt::format("<figure>{}{}</figure>\n", caption(group), svg_of(picture, machine.name, overlays));
     }
     return html + "</section>\n";

@@ -174,7 +174,8 @@ class HostBinder {
   void hand_out(const Cores& found, const std::vector<std::size_t>& ranks) {
     if (found.cores.size() < ranks.size())
       note(fmt::format("{} share {}", names(ranks), base::plural(found.cores.size(), "core")));
-    if (ranks.size() > 1) tell_threads(found);
+    else if (ranks.size() > 1)
+      tell_threads(found);
     const std::vector<std::string> shares = share_evenly(found.cores, ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) result_.ranks[ranks[i]].cpus = shares[i];
   }

@@ -28,12 +28,6 @@ std::vector<Core> by_siblings(const std::vector<int>& cpus, const std::vector<st
   return result;
 }
 
-std::vector<Core> one_by_one(const std::vector<int>& cpus) {
-  std::vector<Core> cores;
-  for (int cpu : cpus) cores.push_back({cpu});
-  return cores;
-}
-
 // CPUs as positions in their list, joined to sets.
 class Joined {
  public:
@@ -126,6 +120,12 @@ Cores by_numbering(const std::vector<int>& cpus, int told, const CpuPlace& place
 }
 
 }  // namespace
+
+std::vector<Core> one_by_one(const std::vector<int>& cpus) {
+  std::vector<Core> cores;
+  for (int cpu : cpus) cores.push_back({cpu});
+  return cores;
+}
 
 Cores cores_of(const std::vector<int>& cpus, const CpuPlace& place) {
   if (place.shared_cores) return {by_siblings(cpus, *place.shared_cores), Threads::Told, {}};

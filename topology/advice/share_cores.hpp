@@ -37,6 +37,9 @@ struct CpuPlace {
 // The cores of a set of CPUs, sorted.
 Cores cores_of(const std::vector<int>& cpus, const CpuPlace& place);
 
+// Each CPU as if it were a core.
+std::vector<Core> one_by_one(const std::vector<int>& cpus);
+
 // `parts` lists of CPUs, of consecutive cores, none larger than another by more than one core. With fewer cores than
 // parts some share a core.
 std::vector<std::string> share_evenly(const std::vector<Core>& cores, std::size_t parts);

@@ -1,5 +1,4 @@
-// How matched devices hang together before and after: the switches above them, the links between them, how near they
-// are.
+// How matched devices hang together before and after: the switches above them, the links between them.
 #pragma once
 
 #include <map>

@@ -25,6 +25,7 @@ namespace weft::topology {
 struct PictureMark {
   int number = 0;             // as in the list
   std::string_view severity;  // "error"
+  bool target = true;         // what "#part" and the number lead to: one of a page
 };
 using PictureMarks = std::map<int, std::vector<PictureMark>>;  // by node
 

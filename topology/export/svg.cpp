@@ -32,6 +32,10 @@ std::string line_of(const PictureLine& line) {
   return out;
 }
 
+std::string target_of(const PictureMark& mark) {
+  return mark.target ? fmt::format(" id=\"part{}\"", mark.number) : std::string();
+}
+
 // Circles from the right edge of the box inwards, on its upper border.
 std::string marks_of(const PictureBox& box) {
   std::string out;
@@ -43,18 +47,19 @@ std::string marks_of(const PictureBox& box) {
     const double y = box.y + 14;
     const std::string words = rest ? fmt::format("+{}", box.marks.size() - shown + 1) : fmt::format("{}", mark.number);
     out += fmt::format(
-        "<a href=\"#finding{}\"><circle class=\"mark {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\"/><text "
+        "<a{} href=\"#finding{}\"><circle class=\"mark {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\"/><text "
         "class=\"number\" "
         "x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"9\" text-anchor=\"middle\">{}</text></a>\n",
-        mark.number, mark.severity, x, y, kMarkRadius, x, y + 3.2, words);
+        target_of(mark), mark.number, mark.severity, x, y, kMarkRadius, x, y + 3.2, words);
   }
+  for (std::size_t i = shown; i < box.marks.size(); ++i)
+    if (box.marks[i].target) out += fmt::format("<g{}/>\n", target_of(box.marks[i]));
   return out;
 }
 
 std::string box_of(const PictureBox& box) {
   std::string out = "<g>";
-  if (!box.marks.empty())
-    out = fmt::format("<g id=\"part{}\" class=\"found {}\">", box.marks.front().number, box.marks.front().severity);
+  if (!box.marks.empty()) out = fmt::format("<g class=\"found {}\">", box.marks.front().severity);
   out += title_of(box.title);
   out += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{}\"/>\n",
                      box.look, box.x, box.y, box.width, box.height, box.width > 20 ? 5 : 2);

@@ -14,12 +14,8 @@ std::vector<int> measuring_cpus(const Survey& survey, const Node& node) {
   std::optional<std::vector<int>> allowed;
   if (facts.process.allowed_cpus) allowed = cpus_of(*facts.process.allowed_cpus);
   std::vector<int> cpus;
-  advice::CpuPlace place{facts.shared_cores, node.cores, {}};
-  advice::Cores found = advice::cores_of(cpus_of(node.cpus), place);
-  if (found.threads == advice::Threads::Unknown) {
-    place.shared_cores.emplace();  // as if no core had several: any CPU may be the only one of its core
-    found = advice::cores_of(cpus_of(node.cpus), place);
-  }
+  advice::Cores found = advice::cores_of(cpus_of(node.cpus), {facts.shared_cores, node.cores, {}});
+  if (found.threads == advice::Threads::Unknown) found.cores = advice::one_by_one(cpus_of(node.cpus));
   for (const advice::Core& core : found.cores) {
     const auto first = std::find_if(core.begin(), core.end(), [&](int cpu) {
       return !allowed || std::binary_search(allowed->begin(), allowed->end(), cpu);

@@ -12,6 +12,7 @@
 #include "topology/facts/tree.hpp"
 #include "topology/probe/machine_probe.hpp"
 #include "topology/rates.hpp"
+#include "topology/sources.hpp"
 #include "topology/text.hpp"
 
 namespace weft::topology {
@@ -59,7 +60,7 @@ class Xgmi {
       const std::optional<double> rate = set == sets.end() ? std::nullopt : rates::xgmi_gbs(set->second);
       const double gbs = std::max(count, 1U) * rate.value_or(rates::kXgmiUnknownGbs);
       probe_.graph.connect(pair.first, pair.second, LinkKind::Xgmi, gbs, 2 * rates::kXgmiLatencyUs,
-                           rate && count > 0 ? probe_.source : "assumed", static_cast<int>(count));
+                           rate && count > 0 ? probe_.source : kAssumed, static_cast<int>(count));
     }
   }
 

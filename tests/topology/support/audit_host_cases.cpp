@@ -64,7 +64,10 @@ void add_numa(std::vector<Case>& cases) {
   cases.push_back(fires("kernel.numa_off", "the command line is told", off, "numa=off"));
   cases.push_back(silent("kernel.numa_off", "CPUs that are not known", flat()));
   cases.push_back(silent("kernel.numa_off", "memory behind one hub", flat_with_cpus("GenuineIntel", 6, 29)));
-  cases.push_back(silent("kernel.numa_off", "Pentium 4", flat_with_cpus("GenuineIntel", 15, 4)));
+  Machine pentium = flat_with_cpus("GenuineIntel", 15, 4);
+  cases.push_back(silent("kernel.numa_off", "Pentium 4", pentium));
+  pentium.host().platform.cpu_architecture = "i686";
+  cases.push_back(silent("kernel.numa_off", "Pentium 4 of 32 bits", pentium));
   cases.push_back(
       fires("kernel.numa_off", "AMD's", flat_with_cpus("AuthenticAMD", 25, 1), "2 packages but 1 NUMA node"));
   Machine arm = flat();

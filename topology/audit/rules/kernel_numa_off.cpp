@@ -27,7 +27,7 @@ bool has_word(const std::optional<std::string>& line, std::string_view word) {
 bool has_memory_of_its_own(const PlatformFacts& platform) {
   constexpr int kBehindTheHub[] = {28, 29, 38, 39, 53, 54};
   constexpr int kNehalem = 26;
-  if (platform.cpu_architecture && *platform.cpu_architecture != "x86_64") return *platform.cpu_architecture != "s390x";
+  if (platform.cpu_architecture == "arm64" || platform.cpu_architecture == "ppc64") return true;
   if (!platform.cpu_vendor || !platform.cpu_family) return false;
   if (*platform.cpu_vendor != "GenuineIntel") return *platform.cpu_family >= 15;  // AMD's since 2003
   return platform.cpu_family == 6 && platform.cpu_model.value_or(0) >= kNehalem &&
