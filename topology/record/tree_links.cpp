@@ -134,7 +134,7 @@ Status check_nodes(const std::string& root) {
   if (::stat(path.c_str(), &about) != 0) return {};
   const std::string text = read_attribute(path).value_or("");
   // What gathers trees for libhwloc may write the end of a C string into the file.
-  if (!parse_cpu_list(trim(text.substr(0, text.find('\0')))).empty()) return {};
+  if (!parse_cpu_list(trim(text.c_str())).empty()) return {};
   return Status(Code::Corrupt, fmt::format("{}: is no list of NUMA nodes (\"0-1\"); mend or remove it", path));
 }
 
