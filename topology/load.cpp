@@ -8,10 +8,10 @@
 #include <string>
 #include <system_error>
 
-#include "topology/begins_like_survey.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/import/import.hpp"
 #include "topology/limits.hpp"
+#include "topology/load.hpp"
 #include "topology/read_file.hpp"
 #include "topology/record/tree.hpp"
 #include "topology/record/unpack.hpp"

@@ -14,8 +14,8 @@
 
 #include "base/shortage.hpp"
 #include "cluster.hpp"
-#include "topology/begins_like_survey.hpp"
 #include "topology/limits.hpp"
+#include "topology/load.hpp"
 #include "topology/read_file.hpp"
 #include "topology/record/unpack.hpp"
 

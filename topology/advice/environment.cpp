@@ -90,7 +90,7 @@ class Advisor {
     const std::string name = verbs_name(node(nic), facts);
     if (facts == nullptr || facts->ports.empty()) return ports.push_back(name + ":1");
     for (const PortFacts& port : facts->ports)
-      if (port.state.value_or("ACTIVE") == "ACTIVE") ports.push_back(fmt::format("{}:{}", name, port.number));
+      if (port.may_be_active()) ports.push_back(fmt::format("{}:{}", name, port.number));
   }
 
   void set(std::string name, std::string value, std::string reason) {
@@ -124,7 +124,7 @@ class Advisor {
 
   // The index of the routable RoCE v2 entry; nothing if a port has none, or is not RoCE.
   static std::optional<int> gid_of(const PortFacts& port) {
-    if (port.link_layer != "Ethernet") return std::nullopt;
+    if (!port.ethernet()) return std::nullopt;
     for (const GidFacts& gid : port.gids)
       if (gid.type == "RoCE v2" && is_ipv4_gid(gid)) return gid.index;
     return std::nullopt;

@@ -52,8 +52,8 @@ struct PortView {
   const DeviceFacts* device = nullptr;
   const PortFacts* port = nullptr;
 
-  bool active() const { return port->state == "ACTIVE"; }
-  bool ethernet() const { return port->link_layer == "Ethernet"; }
+  bool active() const { return port->active(); }
+  bool ethernet() const { return port->ethernet(); }
 };
 std::vector<PortView> ports_of(const Input& input, int host);
 // "mlx5_0 port 1"; without the port where the device has one.

@@ -18,8 +18,6 @@ constexpr double kMbitsInGbyte = 8000;
 
 long long mbits_of(double gbs) { return std::llround(gbs * kMbitsInGbyte); }
 
-bool is_down(const PortFacts& port) { return port.state && *port.state != "ACTIVE"; }
-
 }  // namespace
 
 NcclLink nccl_link(const Locality& locality, int id) {
@@ -59,7 +57,7 @@ std::vector<NcclNet> nccl_nets(const Node& nic, const DeviceFacts* facts, bool f
   std::vector<NcclNet> nets;
   for (std::size_t i = 0; i < known.ports.size(); ++i) {
     const PortFacts& port = known.ports[i];
-    if (is_down(port)) continue;
+    if (!port.may_be_active()) continue;
     const std::size_t name = from_nccl ? i : 0;
     nets.push_back({name < names.size() ? names[name] : "", port.index, std::nullopt, port.number, guid});
     if (port.rate_gbs) nets.back().mbits = mbits_of(*port.rate_gbs);

@@ -260,7 +260,7 @@ std::string NcclTree::pci_class(const Node& node) const {
   if (facts != nullptr && facts->pci_class) return *facts->pci_class;
   if (node.kind == NodeKind::Gpu) return node.device.starts_with("1002:") ? "0x120000" : "0x030200";
   const bool ethernet = facts != nullptr && std::any_of(facts->ports.begin(), facts->ports.end(),
-                                                        [](const auto& port) { return port.link_layer == "Ethernet"; });
+                                                        [](const auto& port) { return port.ethernet(); });
   return node.fabric && !ethernet ? "0x020700" : "0x020000";
 }
 

@@ -129,6 +129,11 @@ struct PortFacts {
   std::vector<Counter> errors;  // error counters since boot
   std::optional<int> index;     // of the net that NCCL makes of it
 
+  bool active() const { return state == "ACTIVE"; }
+  bool may_be_active() const { return !state || active(); }
+  bool ethernet() const { return link_layer == "Ethernet"; }
+  bool infiniband() const { return link_layer == "InfiniBand"; }
+
   bool operator==(const PortFacts&) const = default;
 };
 

@@ -12,9 +12,6 @@
 namespace weft::topology {
 namespace {
 
-constexpr std::string_view kActive = "ACTIVE";
-constexpr std::string_view kEthernet = "Ethernet";
-
 int cpu_near(const Survey& survey, const Locality& locality, int nic) {
   for (int numa : locality.numa_nodes_of(nic))
     if (const std::vector<int> cpus = measuring_cpus(survey, locality.node(numa)); !cpus.empty()) return cpus.front();
@@ -30,11 +27,11 @@ std::vector<RdmaPort> rdma_ports(const Survey& survey) {
     const Node& node = locality.node(nic);
     const DeviceFacts* facts = device_facts(survey, node);
     if (!node.fabric || facts == nullptr || is_efa(node.device) || is_slingshot(node.device)) continue;
-    const auto port = std::find_if(facts->ports.begin(), facts->ports.end(),
-                                   [](const PortFacts& one) { return one.state == kActive; });
+    const auto port =
+        std::find_if(facts->ports.begin(), facts->ports.end(), [](const PortFacts& one) { return one.active(); });
     if (port == facts->ports.end()) continue;
-    const GidFacts* gid = port->link_layer == kEthernet ? best_gid(*port) : nullptr;
-    if (port->link_layer == kEthernet && gid == nullptr) continue;  // nothing to reach it by
+    const GidFacts* gid = port->ethernet() ? best_gid(*port) : nullptr;
+    if (port->ethernet() && gid == nullptr) continue;  // nothing to reach it by
     ports.push_back({node.name, verbs_name(node, facts), port->number, gid != nullptr ? gid->index : 0,
                      cpu_near(survey, locality, nic)});
   }

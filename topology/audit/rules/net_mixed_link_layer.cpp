@@ -19,7 +19,7 @@ void check(const Rule& self, const Input& input, Report& report) {
     for (const PortView& view : ports_of(input, host)) {
       if (!view.active() || is_virtual_function(input, view.nic)) continue;
       if (view.ethernet()) ethernet.push_back(view.nic);
-      if (view.port->link_layer == "InfiniBand") infiniband.push_back(view.nic);
+      if (view.port->infiniband()) infiniband.push_back(view.nic);
     }
     if (ethernet.empty() || infiniband.empty()) continue;
     std::vector<std::string> names;

@@ -21,7 +21,7 @@ double port_gbs(const Input& input, int nic) {
   const double stated = *input.locality.node(nic).network_gbs;
   const bool line_rate = stated == 5 || stated == 2.5 || stated == 1.25;
   const DeviceFacts* facts = device_facts(input, nic);
-  const bool ethernet = facts != nullptr && !facts->ports.empty() && facts->ports.front().link_layer == "Ethernet";
+  const bool ethernet = facts != nullptr && !facts->ports.empty() && facts->ports.front().ethernet();
   return line_rate && !ethernet ? stated * 0.8 : stated;
 }
 

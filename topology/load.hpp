@@ -1,4 +1,4 @@
-// Tells a broken dump from a file of another kind.
+// What sources are; load_survey() itself is declared in survey.hpp, load() in weft/graph.hpp.
 #pragma once
 
 #include <string_view>
