@@ -156,12 +156,13 @@ class Waiter {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     // Bad input of one rank may end another first, which then failed for want of its peer.
     if (result_ == kFailed && code == kBadInput) result_ = kBadInput;
-    if (code == 0 || result_ != 0) return;
-    result_ = code;
-    if (WIFSIGNALED(status)) {
+    // Others may have failed for want of it, and have been seen first.
+    if (WIFSIGNALED(status) && !ending_) {
       base::complain("weft-bench", fmt::format("rank {} was ended by signal {} ({})", rank, WTERMSIG(status),
                                                strsignal(WTERMSIG(status))));
     }
+    if (code == 0 || result_ != 0) return;
+    result_ = code;
     end_at_ = Clock::now() + kGrace;
   }
 
@@ -169,19 +170,21 @@ class Waiter {
     if (result_ == 0) base::complain("weft-bench", fmt::format("{}: ending the ranks", strsignal(signal)));
     result_ = 128 + signal;
     end_at_ = Clock::now();
+    ending_ = true;
   }
 
   // Past the grace SIGTERM, later SIGKILL.
   void escalate() {
     if (result_ == 0 || Clock::now() < end_at_) return;
     children_.signal_all(termed_ ? SIGKILL : SIGTERM);
-    termed_ = true;
+    termed_ = ending_ = true;
     end_at_ = Clock::now() + kKillDelay;
   }
 
   Children& children_;
   int result_ = 0;
   bool termed_ = false;
+  bool ending_ = false;  // signals are this program's own, or meant for all
   Clock::time_point end_at_ = Clock::time_point::max();
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -259,7 +260,12 @@ TEST(Bench, a_killed_rank_ends_the_run_with_an_error_that_names_it) {
   ASSERT_TRUE(bench.wait_for_output("busbw", 30s)) << bench.output();
   const auto pids = ranks_in(bench.output());
   ASSERT_EQ(pids.size(), 4u);
+  // The others fail for want of it, and all of that is seen at once.
+  bench.signal(SIGSTOP);
   kill(pids[2], SIGKILL);
+  for (int tries = 0; tries < 1000 && std::any_of(pids.begin(), pids.end(), is_running); ++tries)
+    std::this_thread::sleep_for(10ms);
+  bench.signal(SIGCONT);
   const auto outcome = bench.wait(10s);
   ASSERT_TRUE(outcome.in_time);
   EXPECT_EQ(outcome.exit_code, 1);
