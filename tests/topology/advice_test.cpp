@@ -12,6 +12,7 @@
 namespace weft::topology::advice {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -113,11 +114,100 @@ TEST(Bindings, only_allowed_cpus_are_given_and_far_ones_are_told) {
   Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");
   survey.hosts[0].process.allowed_cpus = "0-1";
   const HostBindings host = bindings_of(survey);
-  EXPECT_EQ(host.ranks[0].cpus, "0-1");
+  EXPECT_EQ(host.ranks[0].cpus, "0");
   EXPECT_EQ(host.ranks[0].memory_node, 0);
-  EXPECT_EQ(host.ranks[1].cpus, "0-1");
+  EXPECT_EQ(host.ranks[1].cpus, "1");
   EXPECT_EQ(host.ranks[1].memory_node, std::nullopt);
   EXPECT_THAT(host.notes, ElementsAre(HasSubstr("none of the CPUs near gpu1 (4-7)")));
+}
+
+TEST(Bindings, far_ranks_get_an_even_part_of_what_is_allowed) {
+  Survey survey = machine_of("packages:3 cores:6 gpu:3 gpus_per_switch:1");
+  survey.hosts[0].process.allowed_cpus = "0-5";
+  HostBindings host = bindings_of(survey);
+  EXPECT_EQ(host.ranks[0].cpus, "0-1");
+  EXPECT_EQ(host.ranks[1].cpus, "2-3");
+  EXPECT_EQ(host.ranks[2].cpus, "4-5");
+  survey.hosts[0].process.allowed_cpus = "0";
+  EXPECT_THAT(bindings_of(survey).notes, testing::Contains(HasSubstr("gpu0, gpu1, gpu2 share 1 core")));
+}
+
+// CPUs near nobody come first, where there are most for each rank.
+TEST(Bindings, far_ranks_get_cpus_that_are_near_nobody) {
+  Survey survey = machine_of("packages:3 cores:4 gpu:3 gpus_per_switch:1");
+  survey.hosts[0].process.allowed_cpus = "4-11";
+  survey.hosts[0].environment = std::vector<Variable>{{"CUDA_VISIBLE_DEVICES", "0,1"}};
+  const HostBindings host = bindings_of(survey);
+  ASSERT_EQ(host.ranks.size(), 2u);
+  EXPECT_EQ(host.ranks[0].cpus, "8-11");
+  EXPECT_EQ(host.ranks[1].cpus, "4-7");
+}
+
+TEST(Bindings, memory_is_taken_from_the_nearest_node_that_may_be_used) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");
+  survey.hosts[0].process.allowed_memories = "0";
+  const HostBindings host = bindings_of(survey);
+  EXPECT_EQ(host.ranks[0].memory_node, 0);
+  EXPECT_EQ(host.ranks[1].cpus, "4-7");
+  EXPECT_EQ(host.ranks[1].memory_node, 0);
+  EXPECT_THAT(host.notes, ElementsAre("memory node 1 may not be used here: 0 is the nearest that can be used"));
+  survey.hosts[0].process.allowed_memories.reset();
+  survey.hosts[0].container.cgroup_memories = "7";
+  EXPECT_EQ(bindings_of(survey).ranks[1].memory_node, std::nullopt);
+  EXPECT_THAT(bindings_of(survey).notes.back(), HasSubstr("no other is known"));
+}
+
+TEST(Bindings, a_node_without_memory_is_passed_over_for_one_of_its_package) {
+  Survey survey = machine_of("packages:2 numa:4 cores:8 gpu:4 gpus_per_switch:1");
+  ASSERT_EQ(survey.graph.ids(NodeKind::Numa).size(), 4u);
+  node_of(survey, "numa2").memory_bytes = 0;
+  const HostBindings host = bindings_of(survey);
+  EXPECT_EQ(host.ranks[2].memory_node, 3);
+  EXPECT_EQ(host.ranks[1].memory_node, 1);
+  EXPECT_THAT(host.notes, ElementsAre("memory node 2 has no memory: 3 is the nearest that can be used"));
+}
+
+TEST(Bindings, ranks_are_in_the_order_in_which_the_driver_counts) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");
+  node_of(survey, "gpu0").names = {"rsmi1"};
+  node_of(survey, "gpu1").names = {"rsmi0"};
+  const HostBindings host = bindings_of(survey);
+  EXPECT_EQ(node_of(survey, "gpu1").id, host.ranks[0].device);
+  EXPECT_EQ(host.ranks[0].index, 0);
+  EXPECT_EQ(host.ranks[0].cpus, "4-7");
+  EXPECT_EQ(host.ranks[0].memory_node, 1);
+  EXPECT_TRUE(host.notes.empty());
+}
+
+TEST(Bindings, ranks_are_in_the_order_of_bus_ids_where_the_driver_does_not_tell) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");
+  node_of(survey, "gpu0").bus_id = "0000:81:00.0";
+  node_of(survey, "gpu1").bus_id = "0000:07:00.0";
+  const HostBindings host = bindings_of(survey);
+  EXPECT_EQ(host.ranks[0].cpus, "4-7");
+  EXPECT_EQ(host.ranks[0].index, std::nullopt);
+  EXPECT_THAT(host.notes, ElementsAre(HasSubstr("counted by PCI bus id")));
+}
+
+TEST(Bindings, a_list_of_visible_gpus_is_the_order_of_ranks) {
+  Survey survey = machine_of("dgx-h100");
+  survey.hosts[0].environment = std::vector<Variable>{{"CUDA_VISIBLE_DEVICES", "6,4"}};
+  HostBindings host = bindings_of(survey);
+  ASSERT_EQ(host.ranks.size(), 2u);
+  EXPECT_EQ(host.ranks[0].device, node_of(survey, "gpu6").id);
+  EXPECT_EQ(host.ranks[1].device, node_of(survey, "gpu4").id);
+  EXPECT_THAT(host.notes, ElementsAre("CUDA_VISIBLE_DEVICES=6,4: 2 of 8 GPUs, counted in its order"));
+  survey.hosts[0].environment = std::vector<Variable>{{"CUDA_VISIBLE_DEVICES", "NoDevFiles"}};
+  host = bindings_of(survey);
+  EXPECT_EQ(host.ranks.size(), 8u);
+  EXPECT_THAT(host.notes, ElementsAre(HasSubstr("CUDA_VISIBLE_DEVICES=NoDevFiles names none of these GPUs")));
+}
+
+// What a source tells of its CPUs.
+TEST(Bindings, common_cpus_are_told) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");
+  node_of(survey, "numa1").cpus = "3-6";
+  EXPECT_THAT(bindings_of(survey).notes, ElementsAre("gpu0, gpu1 have CPUs in common (3)"));
 }
 
 TEST(Bindings, memory_without_cpus_is_no_memory_node) {
@@ -143,6 +233,22 @@ TEST(Bindings, without_gpus_each_core_group_is_a_rank) {
   EXPECT_THAT(nics_of(survey, host.ranks[1]), ElementsAre("nic1"));
 }
 
+// High-bandwidth memory near both sockets.
+TEST(Bindings, memory_near_several_core_groups_is_no_rank) {
+  Survey survey = machine_of("cpu-2socket");
+  Node group;
+  group.kind = NodeKind::CoreGroup;
+  group.name = "cores2";
+  group.cpus = "0-63";
+  group.parent = *survey.graph.find("machine");
+  const int id = survey.graph.add(group);
+  survey.graph.connect(group.parent, id, LinkKind::Internal, 100, 1, "spec");
+  const HostBindings host = bindings_of(survey);
+  ASSERT_EQ(host.ranks.size(), 2u);
+  EXPECT_EQ(host.ranks[1].cpus, "32-63");
+  EXPECT_THAT(host.notes, ElementsAre("cores2 is no rank of its own: others have its CPUs (0-63)"));
+}
+
 TEST(BindingText, has_a_line_for_each_launcher) {
   Survey survey = machine_of("dgx-h100");
   survey.hosts[0].hostname = "node7";
@@ -152,8 +258,30 @@ TEST(BindingText, has_a_line_for_each_launcher) {
   EXPECT_THAT(text_of(BindingForm::Mpirun, survey), HasSubstr("\nrank 3=node7 slot=42-55\n"));
   EXPECT_THAT(text_of(BindingForm::Torchrun, survey),
               HasSubstr("\n  3) exec numactl --physcpubind=42-55 --membind=0 \"$@\" ;;"));
+  EXPECT_THAT(
+      text_of(BindingForm::Json, survey),
+      HasSubstr(R"({"rank": 3, "device": "gpu3", "bus_id": null, "index": null, "cpus": "42-55", "memory_node": 0)"));
+  for (BindingForm form : {BindingForm::Text, BindingForm::Numactl, BindingForm::Mpirun, BindingForm::Torchrun})
+    EXPECT_THAT(text_of(form, survey), Not(HasSubstr("CUDA_DEVICE_ORDER")));
+}
+
+TEST(BindingText, says_how_gpus_are_counted) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");
+  for (int i : {0, 1}) {
+    Node& gpu = node_of(survey, "gpu" + std::to_string(i));
+    gpu.device = "10de:2330";
+    gpu.bus_id = i == 0 ? "0000:c1:00.0" : "0000:07:00.0";
+    gpu.names = {"nvml" + std::to_string(1 - i)};
+  }
+  EXPECT_THAT(text_of(BindingForm::Text, survey),
+              AllOf(HasSubstr("rank 0   gpu1     0000:07:00.0  device 0  cpus 4-7"),
+                    HasSubstr("\n  ranks count GPUs so with CUDA_DEVICE_ORDER=PCI_BUS_ID\n")));
+  EXPECT_THAT(text_of(BindingForm::Numactl, survey), HasSubstr("\nexport CUDA_DEVICE_ORDER=PCI_BUS_ID "));
+  EXPECT_THAT(text_of(BindingForm::Torchrun, survey), HasSubstr("\nexport CUDA_DEVICE_ORDER=PCI_BUS_ID "));
+  EXPECT_THAT(text_of(BindingForm::Mpirun, survey), HasSubstr("mpirun -x CUDA_DEVICE_ORDER=PCI_BUS_ID --mca "));
   EXPECT_THAT(text_of(BindingForm::Json, survey),
-              HasSubstr(R"({"rank": 3, "device": "gpu3", "cpus": "42-55", "memory_node": 0, "nics": ["nic3"])"));
+              AllOf(HasSubstr(R"("cuda_device_order": "PCI_BUS_ID")"),
+                    HasSubstr(R"({"rank": 0, "device": "gpu1", "bus_id": "0000:07:00.0", "index": 0, "cpus": "4-7")")));
 }
 
 TEST(BindingText, like_hosts_are_told_once_but_named_in_a_rankfile) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <map>
@@ -33,6 +34,15 @@ std::string device_name(const Binding& rank, const Locality& locality) {
   return as_plain_text(locality.node(rank.device).name);
 }
 
+constexpr std::string_view kCudaOrder = "CUDA_DEVICE_ORDER";
+constexpr std::string_view kByBusId = "PCI_BUS_ID";
+
+// For a shell; empty where ranks count GPUs so anyhow.
+std::string cuda_order_line(const HostBindings& host) {
+  return host.cuda_must_be_told ? fmt::format("export {}={}  # so ranks count GPUs as here\n", kCudaOrder, kByBusId)
+                                : "";
+}
+
 // As host names may be, for a rankfile: letters, digits, '.', '_' and '-'.
 std::string as_host_word(std::string name) {
   for (char& c : name)
@@ -41,7 +51,11 @@ std::string as_host_word(std::string name) {
 }
 
 std::string words(const Binding& rank, const Locality& locality) {
-  std::string text = rank.cpus.empty() ? "cpus unknown" : "cpus " + rank.cpus;
+  std::string text;
+  const std::string& bus_id = locality.node(rank.device).bus_id;
+  if (!bus_id.empty()) text += bus_id + "  ";
+  if (rank.index) text += fmt::format("device {}  ", *rank.index);
+  text += rank.cpus.empty() ? "cpus unknown" : "cpus " + rank.cpus;
   text += rank.memory_node ? fmt::format("  memory node {}", *rank.memory_node) : "  memory node unknown";
   if (!rank.nics.empty())
     text += fmt::format("  {} {} ({})", rank.nics.size() == 1 ? "NIC" : "NICs",
@@ -51,9 +65,10 @@ std::string words(const Binding& rank, const Locality& locality) {
 
 // Of a rank whose CPUs are not known, all those of its memory node.
 std::string numactl(const Binding& rank) {
-  if (rank.cpus.empty() && !rank.memory_node) return "";
-  std::string text = rank.cpus.empty() ? fmt::format("numactl --cpunodebind={}", *rank.memory_node)
-                                       : "numactl --physcpubind=" + rank.cpus;
+  const std::optional<int>& cpu_node = rank.cpu_node ? rank.cpu_node : rank.memory_node;
+  if (rank.cpus.empty() && !cpu_node) return "";
+  std::string text =
+      rank.cpus.empty() ? fmt::format("numactl --cpunodebind={}", *cpu_node) : "numactl --physcpubind=" + rank.cpus;
   if (rank.memory_node) text += fmt::format(" --membind={}", *rank.memory_node);
   return text;
 }
@@ -69,11 +84,12 @@ std::string host_text(const HostBindings& host, const Locality& locality) {
   for (std::size_t i = 0; i < host.ranks.size(); ++i)
     text +=
         fmt::format("  rank {:<3} {:<8} {}\n", i, device_name(host.ranks[i], locality), words(host.ranks[i], locality));
+  if (host.cuda_must_be_told) text += fmt::format("  ranks count GPUs so with {}={}\n", kCudaOrder, kByBusId);
   return text + notes_of(host, "  note: ");
 }
 
 std::string host_numactl(const HostBindings& host, const Locality& locality) {
-  std::string text;
+  std::string text = cuda_order_line(host);
   for (std::size_t i = 0; i < host.ranks.size(); ++i) {
     const std::string line = numactl(host.ranks[i]);
     text +=
@@ -94,8 +110,8 @@ std::string shell_case(const HostBindings& host, const Locality& locality) {
 }
 
 std::string host_torchrun(const HostBindings& host, const Locality& locality) {
-  return notes_of(host, "# ") + "case \"${LOCAL_RANK:?start this with torchrun --no-python}\" in\n" +
-         shell_case(host, locality) +
+  return notes_of(host, "# ") + cuda_order_line(host) +
+         "case \"${LOCAL_RANK:?start this with torchrun --no-python}\" in\n" + shell_case(host, locality) +
          "  *) echo \"no binding is known for local rank $LOCAL_RANK\" >&2; exit 2 ;;\nesac\n";
 }
 
@@ -114,10 +130,12 @@ std::string host_rankfile(const HostBindings& host, const std::string& name, std
 }
 
 std::string rankfile(const Survey& survey, const std::vector<HostBindings>& hosts, const Locality& locality) {
-  std::string text =
+  const bool order = std::any_of(hosts.begin(), hosts.end(), [](const auto& host) { return host.cuda_must_be_told; });
+  std::string text = fmt::format(
       "# Rankfile of Open MPI 4. Save as FILE and start with\n"
-      "#   mpirun --mca rmaps_rank_file_physical 1 --rankfile FILE PROGRAM\n"
-      "# It binds to CPUs; each rank takes memory where it runs.\n";
+      "#   mpirun {}--mca rmaps_rank_file_physical 1 --rankfile FILE PROGRAM\n"
+      "# It binds to CPUs; each rank takes memory where it runs.\n",
+      order ? fmt::format("-x {}={} ", kCudaOrder, kByBusId) : "");
   std::size_t first = 0;
   for (const HostBindings& host : hosts) {
     text += host_rankfile(host, as_host_word(host_name(survey, locality, host.host)), first, locality);
@@ -160,6 +178,10 @@ void write_rank(base::JsonWriter& json, const Binding& rank, std::size_t index, 
   json.begin_object();
   json.member("rank", index);
   json.member("device", locality.node(rank.device).name);
+  const std::string& bus_id = locality.node(rank.device).bus_id;
+  json.key("bus_id");
+  bus_id.empty() ? json.value(nullptr) : json.value(bus_id);
+  json.member("index", rank.index);
   json.key("cpus");
   rank.cpus.empty() ? json.value(nullptr) : json.value(rank.cpus);
   json.member("memory_node", rank.memory_node);
@@ -182,6 +204,8 @@ void write_bindings(base::JsonWriter& json, const std::vector<HostBindings>& hos
   for (const HostBindings& host : hosts) {
     json.begin_object(Layout::Lines);
     json.member("host", host.host);
+    json.key("cuda_device_order");
+    host.cuda_must_be_told ? json.value(kByBusId) : json.value(nullptr);
     json.begin_list("ranks", Layout::Lines);
     for (std::size_t i = 0; i < host.ranks.size(); ++i) write_rank(json, host.ranks[i], i, locality);
     json.end_list();

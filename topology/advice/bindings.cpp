@@ -10,10 +10,11 @@
 
 #include "base/plural.hpp"
 #include "topology/advice/assign_nics.hpp"
+#include "topology/advice/rank_devices.hpp"
 #include "topology/advice/share_cores.hpp"
+#include "topology/advice/usable_memory.hpp"
 #include "topology/cpu_set.hpp"
-#include "topology/device_facts.hpp"
-#include "topology/network.hpp"
+#include "topology/gpu_order.hpp"
 
 namespace weft::topology::advice {
 namespace {
@@ -21,7 +22,8 @@ namespace {
 // Ranks that may use the same CPUs.
 struct Neighbourhood {
   std::vector<std::size_t> ranks;
-  std::vector<int> numas;  // node ids that have CPUs
+  std::vector<std::size_t> far_ranks;  // that may use no CPUs near them, so some of these
+  std::vector<int> numas;              // node ids that have CPUs
   std::string cpus;
   std::optional<int> cores;
   bool whole_machine = false;  // because nothing nearer is known
@@ -30,7 +32,7 @@ struct Neighbourhood {
 class HostBinder {
  public:
   HostBinder(const Survey& survey, Locality& locality, int host)
-      : survey_(survey), locality_(locality), facts_(survey.facts(host)), host_(host) {
+      : survey_(survey), locality_(locality), facts_(survey.facts(host)), host_(host), memory_(survey, locality, host) {
     result_.host = host;
     const std::optional<std::string>& allowed =
         facts_.process.allowed_cpus ? facts_.process.allowed_cpus : facts_.container.cgroup_cpus;
@@ -39,8 +41,16 @@ class HostBinder {
   }
 
   HostBindings bind() {
-    for (int device : devices()) result_.ranks.emplace_back().device = device;
-    for (const Neighbourhood& neighbours : neighbourhoods()) share_cpus(neighbours);
+    RankDevices ranks = rank_devices(survey_, locality_, host_, allowed_);
+    result_.notes = std::move(ranks.notes);
+    result_.cuda_must_be_told = ranks.cuda_must_be_told;
+    for (int device : ranks.devices) {
+      Binding& rank = result_.ranks.emplace_back();
+      rank.device = device;
+      if (node(device).kind == NodeKind::Gpu) rank.index = driver_index(survey_, node(device));
+    }
+    for (const Neighbourhood& neighbours : with_far_ranks(neighbourhoods())) share_cpus(neighbours);
+    tell_common_cpus();
     share_nics();
     return std::move(result_);
   }
@@ -63,14 +73,6 @@ class HostBinder {
       look(numa);
       numas_tell_cpus_ |= !node(numa).cpus.empty();
     }
-  }
-
-  std::vector<int> devices() const {
-    if (!locality_.gpus(host_).empty()) return locality_.gpus(host_);
-    std::vector<int> groups;
-    for (int group : locality_.core_groups(host_))
-      if (!node(group).cpus.empty() && may_use(node(group).cpus)) groups.push_back(group);
-    return groups.empty() ? std::vector{locality_.machine(host_)} : groups;
   }
 
   bool may_use(const std::string& cpus) const { return !allowed_ || !intersection(cpus_of(cpus)).empty(); }
@@ -118,6 +120,7 @@ class HostBinder {
     }
     std::vector<Neighbourhood> all;
     for (auto& [cpus, near] : by_cpus) all.push_back(std::move(near));
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
     return all;
   }
 
@@ -150,32 +153,70 @@ class HostBinder {
     return cores;
   }
 
+  // Ranks without allowed CPUs near them get an even part of those of others, and of allowed ones near nobody.
+  std::vector<Neighbourhood> with_far_ranks(std::vector<Neighbourhood> all) {
+    std::vector<std::size_t> far;
+    std::vector<Neighbourhood> lenders;
+    std::vector<std::string> near_some;
+    for (Neighbourhood& near : all) {
+      if (near.cpus.empty() || may_use(near.cpus)) {
+        near_some.push_back(near.cpus);
+        lenders.push_back(std::move(near));
+        continue;
+      }
+      note(fmt::format("none of the CPUs near {} ({}) may be used here; the allowed ones ({}) are far",
+                       names(near.ranks), near.cpus, cpu_list(*allowed_)));
+      far.insert(far.end(), near.ranks.begin(), near.ranks.end());
+    }
+    if (far.empty()) return lenders;
+    lenders.emplace_back().cpus = allowed_but(cpus_of(fmt::format("{}", fmt::join(near_some, ","))));
+    std::sort(far.begin(), far.end());
+    for (std::size_t rank : far) lend(lenders, rank);
+    return lenders;
+  }
+
+  std::string allowed_but(const std::vector<int>& cpus) const {
+    std::vector<int> left;
+    std::set_difference(allowed_->begin(), allowed_->end(), cpus.begin(), cpus.end(), std::back_inserter(left));
+    return cpu_list(std::move(left));
+  }
+
+  // Where most CPUs are left for each rank.
+  void lend(std::vector<Neighbourhood>& lenders, std::size_t rank) const {
+    const auto part = [&](const Neighbourhood& one) {
+      return static_cast<double>(intersection(cpus_of(one.cpus)).size()) /
+             static_cast<double>(one.ranks.size() + one.far_ranks.size() + 1);
+    };
+    std::max_element(lenders.begin(), lenders.end(), [&](const auto& a, const auto& b) {
+      return part(a) < part(b);
+    })->far_ranks.push_back(rank);
+  }
+
   void share_cpus(const Neighbourhood& near) {
-    if (const std::set<int> numas = numas_of_same_cpus(near); !numas.empty()) {
+    std::vector<std::size_t> ranks = near.ranks;
+    ranks.insert(ranks.end(), near.far_ranks.begin(), near.far_ranks.end());
+    if (ranks.empty()) return;
+    if (const std::set<int> numas = numas_of_same_cpus(near); !numas.empty() && near.far_ranks.empty()) {
       note(fmt::format("the source gives the NUMA nodes {} the same CPUs ({}), so it is not known which are near {}",
                        fmt::join(numas, ", "), near.cpus, names(near.ranks)));
       return place_memory(near);
     }
-    Cores found = cores_of(cpus_of(near.cpus), {facts_.shared_cores, near.cores, highest_cpu_, near.ranks.size()});
+    Cores found = cores_of(cpus_of(near.cpus), {facts_.shared_cores, near.cores, highest_cpu_, ranks.size()});
     found.cores = only_allowed(std::move(found.cores));
-    const bool far = found.cores.empty() && allowed_ && !near.cpus.empty();
-    if (far) {
-      found = cores_of(*allowed_, {facts_.shared_cores, {}, highest_cpu_, near.ranks.size()});
-      note(fmt::format("none of the CPUs near {} ({}) may be used here; the allowed ones ({}) are far",
-                       names(near.ranks), near.cpus, cpu_list(*allowed_)));
-    }
     if (found.cores.empty())
-      note(fmt::format("which CPUs are near {} is not known", names(near.ranks)));
+      note(fmt::format("which CPUs are near {} is not known", names(ranks)));
     else
-      hand_out(found, near.ranks);
-    if (!far) place_memory(near);
+      hand_out(found, ranks);
+    place_memory(near);
   }
 
   void hand_out(const Cores& found, const std::vector<std::size_t>& ranks) {
-    if (found.cores.size() < ranks.size())
+    if (found.cores.size() < ranks.size()) {
       note(fmt::format("{} share {}", names(ranks), base::plural(found.cores.size(), "core")));
-    else if (ranks.size() > 1)
+      told_to_share_.insert(ranks.begin(), ranks.end());
+    } else if (ranks.size() > 1) {
       tell_threads(found);
+    }
     const std::vector<std::string> shares = share_evenly(found.cores, ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) result_.ranks[ranks[i]].cpus = shares[i];
   }
@@ -194,19 +235,49 @@ class HostBinder {
                                      fmt::join(pairs, ", or ")));
   }
 
-  void place_memory(const Neighbourhood& near) {
-    for (std::size_t rank : near.ranks) result_.ranks[rank].memory_node = memory_of(near, result_.ranks[rank]);
+  // What a source tells of its CPUs may overlap.
+  void tell_common_cpus() {
+    std::map<int, std::size_t> rank_of;  // by CPU
+    std::set<std::size_t> ranks;
+    std::vector<int> common;
+    for (std::size_t rank = 0; rank < result_.ranks.size(); ++rank)
+      for (int cpu : cpus_of(result_.ranks[rank].cpus)) {
+        const auto [first, fresh] = rank_of.try_emplace(cpu, rank);
+        if (fresh || (told_to_share_.contains(rank) && told_to_share_.contains(first->second))) continue;
+        ranks.insert({rank, first->second});
+        common.push_back(cpu);
+      }
+    if (!ranks.empty())
+      note(fmt::format("{} have CPUs in common ({})", names({ranks.begin(), ranks.end()}), cpu_list(common)));
   }
 
-  // The NUMA node whose CPUs these are: the device's own, if it can be.
-  std::optional<int> memory_of(const Neighbourhood& near, const Binding& rank) const {
+  void place_memory(const Neighbourhood& near) {
+    for (std::size_t rank : near.ranks) take_memory(result_.ranks[rank], memory_of(near, result_.ranks[rank]));
+  }
+
+  // From that node, or the nearest that can be used.
+  void take_memory(Binding& rank, int numa) {
+    if (numa < 0) return;
+    const std::string obstacle = memory_.obstacle(numa);
+    const std::optional<int> own = node(numa).os_index;
+    rank.memory_node = own;
+    if (obstacle.empty() || !own) return;
+    const int other = memory_.nearest(numa);
+    rank.memory_node = other < 0 ? std::nullopt : node(other).os_index;
+    rank.cpu_node = own;
+    note(rank.memory_node
+             ? fmt::format("memory node {} {}: {} is the nearest that can be used", *own, obstacle, *rank.memory_node)
+             : fmt::format("memory node {} {}, and no other is known that can be used", *own, obstacle));
+  }
+
+  // The NUMA node whose CPUs these are: the device's own, if it can be; -1 if that is not known.
+  int memory_of(const Neighbourhood& near, const Binding& rank) const {
     const int own = own_numa(rank.device);
-    if (own >= 0 && (rank.cpus.empty() || node(own).cpus.empty() || cpus_inside(rank.cpus, node(own).cpus)))
-      return node(own).os_index;
+    if (own >= 0 && (rank.cpus.empty() || node(own).cpus.empty() || cpus_inside(rank.cpus, node(own).cpus))) return own;
     for (int numa : near.numas)
-      if (cpus_inside(rank.cpus, node(numa).cpus)) return node(numa).os_index;
+      if (cpus_inside(rank.cpus, node(numa).cpus)) return numa;
     const std::vector<int>& numas = near.numas.empty() ? locality_.numas(host_) : near.numas;
-    return numas.size() == 1 ? node(numas.front()).os_index : std::nullopt;
+    return numas.size() == 1 ? numas.front() : -1;
   }
 
   void share_nics() {
@@ -228,41 +299,12 @@ class HostBinder {
   std::optional<std::vector<int>> allowed_;
   int highest_cpu_ = 0;
   bool numas_tell_cpus_ = false;
+  UsableMemory memory_;
+  std::set<std::size_t> told_to_share_;  // ranks
   HostBindings result_;
 };
 
 }  // namespace
-
-std::vector<int> usable_nics(const Survey& survey, const Locality& locality, int host,
-                             std::vector<std::string>* left_out) {
-  const auto leave = [&](int nic, std::string_view why) {
-    if (left_out != nullptr) left_out->push_back(fmt::format("{} is not used: {}", locality.node(nic).name, why));
-  };
-  const std::vector<int>& all = locality.nics(host);
-  const bool fabric = std::any_of(
-      all.begin(), all.end(), [&](int nic) { return locality.node(nic).fabric && locality.node(nic).active != false; });
-  std::vector<int> nics;
-  double fastest = 0;
-  for (int id : all) {
-    const Node& nic = locality.node(id);
-    if (fabric && !nic.fabric) continue;
-    if (is_virtual_function(device_facts(survey, nic))) {
-      leave(id, "it is a virtual function");
-    } else if (nic.active == false) {
-      leave(id, "its port is down");
-    } else {
-      nics.push_back(id);
-      fastest = std::max(fastest, nic.network_gbs.value_or(0));
-    }
-  }
-  std::erase_if(nics, [&](int id) {
-    const Node& nic = locality.node(id);
-    if (!is_much_slower(nic, fastest)) return false;
-    leave(id, fmt::format("{:g} Gbit/s is much less than the {:g} of others", *nic.network_gbs * 8, fastest * 8));
-    return true;
-  });
-  return nics;
-}
 
 HostBindings bind_host(const Survey& survey, Locality& locality, int host) {
   return HostBinder(survey, locality, host).bind();

@@ -1,6 +1,6 @@
-// Bindings: where the ranks of a host had best run. One rank for each GPU, or for each core group where there are
-// none; each with cores of its own near its device, the memory node of these, and the NICs that are its nearest, evenly
-// shared.
+// Bindings: where the ranks of a host had best run. One rank for each GPU that programs see, in the order in which they
+// count them, or for each core group where there are none; each with cores of its own near its device, the memory node
+// of these, and the NICs that are its nearest, evenly shared.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,10 @@ namespace weft::topology::advice {
 
 struct Binding {
   int device = -1;                     // node id: a GPU or a core group, or the machine
+  std::optional<int> index;            // of a GPU, as its driver counts; empty if that is not told
   std::string cpus;                    // list form; empty where nothing is known
-  std::optional<int> memory_node;      // os index
+  std::optional<int> memory_node;      // os index, of one that may be used
+  std::optional<int> cpu_node;         // that of its CPUs, where memory is to be taken from another
   std::vector<int> nics;               // node ids, the nearest first
   std::optional<PathClass> nic_class;  // of the farthest of these
 
@@ -25,7 +27,8 @@ struct Binding {
 struct HostBindings {
   int host = 0;
   std::vector<Binding> ranks;      // by local rank
-  std::vector<std::string> notes;  // what is not as one would wish, and what was left out
+  std::vector<std::string> notes;  // what is not as one would wish, what was assumed, and what was left out
+  bool cuda_must_be_told = false;  // ranks count GPUs so only with CUDA_DEVICE_ORDER=PCI_BUS_ID
 };
 
 // The NICs that ranks should use: fabric NICs if there are any, else Ethernet ones; no virtual functions, none that is

@@ -4,37 +4,20 @@
 #include <algorithm>
 #include <array>
 
-#include "base/parse.hpp"
 #include "topology/audit/host_view.hpp"
 #include "topology/cpu_set.hpp"
+#include "topology/gpu_order.hpp"
 
 namespace weft::topology::audit {
 namespace {
 
-constexpr std::array<std::string_view, 3> kVisible = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-                                                      "HIP_VISIBLE_DEVICES"};
 constexpr std::array<std::string_view, 5> kLocalRank = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                         "SLURM_LOCALID", "PMI_LOCAL_RANK"};
-
-// The numbers of a list; nothing if one of them is no number of these GPUs.
-std::optional<std::vector<int>> chosen(std::string_view list, const std::vector<int>& gpus) {
-  std::vector<int> found;
-  for (std::string_view word : base::split(list, ',')) {
-    const std::optional<int> index = base::parse_integer(word);
-    if (!index || *index < 0 || static_cast<std::size_t>(*index) >= gpus.size()) return std::nullopt;
-    found.push_back(gpus[static_cast<std::size_t>(*index)]);
-  }
-  return found;
-}
 
 }  // namespace
 
 std::vector<int> visible_gpus(const Input& input, int host) {
-  std::vector<int> gpus = accelerators(input, host);
-  for (std::string_view name : kVisible)
-    if (const auto set = input.facts(host).variable(name); set && !set->empty())
-      if (std::optional<std::vector<int>> some = chosen(*set, gpus)) return *some;
-  return gpus;
+  return topology::visible_gpus(input.survey, host, accelerators(input, host)).order.gpus;
 }
 
 std::vector<Binding> bindings_of(const Input& input, int host) {

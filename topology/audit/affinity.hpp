@@ -8,8 +8,8 @@
 
 namespace weft::topology::audit {
 
-// The accelerators that CUDA_VISIBLE_DEVICES (or ROCR_, HIP_) leaves, by number; all where it is not set or names
-// other things.
+// The accelerators that CUDA_VISIBLE_DEVICES (or ROCR_, HIP_) leaves, as topology/gpu_order.hpp counts them; all where
+// it is not set or names other things.
 std::vector<int> visible_gpus(const Input& input, int host);
 
 struct Binding {

@@ -25,6 +25,20 @@ void add_masks(std::vector<Case>& cases) {
   cases.push_back(silent("affinity.cpuset_narrow", "not bound", server()));
   cases.push_back(fires("affinity.remote_cpu", "bound to the far socket", rank("0", "8-11"), "near gpu0 are 0-7"));
   cases.push_back(silent("affinity.remote_cpu", "bound to the near socket", rank("0", "0-3")));
+  // The driver counts the GPUs of the second socket first.
+  const auto turned = [](std::string_view cpus) {
+    Machine machine = server();
+    for (int i = 0; i < 4; ++i) {
+      Node& gpu = machine.node("gpu" + std::to_string(i));
+      gpu.device = "1002:7408";
+      gpu.names = {"rsmi" + std::to_string(i ^ 2)};
+    }
+    machine.set("ROCR_VISIBLE_DEVICES", "0");
+    machine.host().process.allowed_cpus = std::string(cpus);
+    return machine;
+  };
+  cases.push_back(fires("affinity.remote_cpu", "far as the driver counts", turned("0-7"), "near gpu2 are 8-15"));
+  cases.push_back(silent("affinity.remote_cpu", "near as the driver counts", turned("8-15")));
   Machine all = server();
   all.host().process.allowed_cpus = "8-11";
   cases.push_back(silent("affinity.remote_cpu", "near to some of the GPUs it sees", all));

@@ -1,0 +1,69 @@
+// GPUs as programs count them, or core groups.
+#include "topology/advice/rank_devices.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/plural.hpp"
+#include "topology/cpu_set.hpp"
+#include "topology/gpu_order.hpp"
+
+namespace weft::topology::advice {
+namespace {
+
+RankDevices gpus_of(const Survey& survey, const Locality& locality, int host) {
+  const std::vector<int>& all = locality.gpus(host);
+  const VisibleGpus visible = visible_gpus(survey, host, all);
+  RankDevices ranks{visible.order.gpus, {}, visible.order.cuda_must_be_told};
+  if (!visible.chosen.empty())
+    ranks.notes.push_back(fmt::format("{}: {} of {}, counted in its order", fmt::join(visible.chosen, ", "),
+                                      visible.order.gpus.size(), base::plural(all.size(), "GPU")));
+  for (const std::string& variable : visible.passed)
+    ranks.notes.push_back(
+        fmt::format("{} names none of these GPUs, or other things, and is left out of account", variable));
+  if (visible.order.by == CountedBy::BusId && all.size() > 1)
+    ranks.notes.emplace_back("how the driver numbers the GPUs is not told: they are counted by PCI bus id");
+  return ranks;
+}
+
+// Without those that hold only CPUs of others: some memory is near several of them.
+void add_core_groups(const Locality& locality, int host, RankDevices& ranks) {
+  std::vector<std::pair<int, std::vector<int>>> groups;
+  for (int group : locality.core_groups(host))
+    if (!locality.node(group).cpus.empty()) groups.emplace_back(group, cpus_of(locality.node(group).cpus));
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::set<int> taken;
+  for (const auto& [group, cpus] : groups) {
+    if (std::all_of(cpus.begin(), cpus.end(), [&](int cpu) { return taken.contains(cpu); })) {
+      ranks.notes.push_back(fmt::format("{} is no rank of its own: others have its CPUs ({})",
+                                        locality.node(group).name, locality.node(group).cpus));
+      continue;
+    }
+    taken.insert(cpus.begin(), cpus.end());
+    ranks.devices.push_back(group);
+  }
+  std::sort(ranks.devices.begin(), ranks.devices.end());
+}
+
+}  // namespace
+
+RankDevices rank_devices(const Survey& survey, const Locality& locality, int host,
+                         const std::optional<std::vector<int>>& allowed) {
+  if (!locality.gpus(host).empty()) return gpus_of(survey, locality, host);
+  RankDevices ranks;
+  add_core_groups(locality, host, ranks);
+  std::erase_if(ranks.devices, [&](int group) {
+    const std::vector<int> cpus = cpus_of(locality.node(group).cpus);
+    return allowed && std::none_of(cpus.begin(), cpus.end(),
+                                   [&](int cpu) { return std::binary_search(allowed->begin(), allowed->end(), cpu); });
+  });
+  if (ranks.devices.empty()) ranks.devices = {locality.machine(host)};
+  return ranks;
+}
+
+}  // namespace weft::topology::advice
