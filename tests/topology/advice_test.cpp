@@ -249,6 +249,17 @@ TEST(Bindings, memory_near_several_core_groups_is_no_rank) {
   EXPECT_THAT(host.notes, ElementsAre("cores2 is no rank of its own: others have its CPUs (0-63)"));
 }
 
+TEST(Bindings, smaller_core_groups_have_common_cpus_first) {
+  Survey survey = machine_of("cpu-2socket");
+  node_of(survey, "cores0").cpus = "0-39";
+  const HostBindings host = bindings_of(survey);
+  ASSERT_EQ(host.ranks.size(), 2u);
+  EXPECT_EQ(host.ranks[0].cpus, "0-31");
+  EXPECT_EQ(host.ranks[0].memory_node, 0);
+  EXPECT_EQ(host.ranks[1].cpus, "32-63");
+  EXPECT_THAT(host.notes, ElementsAre("cores0 has of its CPUs (0-39) those that are in no other (0-31)"));
+}
+
 TEST(BindingText, has_a_line_for_each_launcher) {
   Survey survey = machine_of("dgx-h100");
   survey.hosts[0].hostname = "node7";

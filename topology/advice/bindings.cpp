@@ -44,6 +44,7 @@ class HostBinder {
     RankDevices ranks = rank_devices(survey_, locality_, host_, allowed_);
     result_.notes = std::move(ranks.notes);
     result_.cuda_must_be_told = ranks.cuda_must_be_told;
+    parts_ = std::move(ranks.parts);
     for (int device : ranks.devices) {
       Binding& rank = result_.ranks.emplace_back();
       rank.device = device;
@@ -87,8 +88,9 @@ class HostBinder {
   Neighbourhood around(int device) const {
     Neighbourhood near;
     if (node(device).kind == NodeKind::CoreGroup) {
-      near.cpus = node(device).cpus;
-      near.cores = node(device).cores;
+      const auto part = parts_.find(device);
+      near.cpus = part != parts_.end() ? part->second : node(device).cpus;
+      if (part == parts_.end()) near.cores = node(device).cores;
       if (const int numa = ancestor_of(locality_.graph(), device, NodeKind::Numa); numa >= 0) near.numas = {numa};
       return near;
     }
@@ -300,6 +302,7 @@ class HostBinder {
   int highest_cpu_ = 0;
   bool numas_tell_cpus_ = false;
   UsableMemory memory_;
+  std::map<int, std::string> parts_;     // as in RankDevices
   std::set<std::size_t> told_to_share_;  // ranks
   HostBindings result_;
 };

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace {
 RankDevices gpus_of(const Survey& survey, const Locality& locality, int host) {
   const std::vector<int>& all = locality.gpus(host);
   const VisibleGpus visible = visible_gpus(survey, host, all);
-  RankDevices ranks{visible.order.gpus, {}, visible.order.cuda_must_be_told};
+  RankDevices ranks{visible.order.gpus, {}, {}, visible.order.cuda_must_be_told};
   if (!visible.chosen.empty())
     ranks.notes.push_back(fmt::format("{}: {} of {}, counted in its order", fmt::join(visible.chosen, ", "),
                                       visible.order.gpus.size(), base::plural(all.size(), "GPU")));
@@ -30,7 +31,8 @@ RankDevices gpus_of(const Survey& survey, const Locality& locality, int host) {
   return ranks;
 }
 
-// Without those that hold only CPUs of others: some memory is near several of them.
+// Some memory is near several core groups: the smaller ones have their CPUs first, and a group without any left is no
+// rank.
 void add_core_groups(const Locality& locality, int host, RankDevices& ranks) {
   std::vector<std::pair<int, std::vector<int>>> groups;
   for (int group : locality.core_groups(host))
@@ -39,13 +41,19 @@ void add_core_groups(const Locality& locality, int host, RankDevices& ranks) {
                    [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   std::set<int> taken;
   for (const auto& [group, cpus] : groups) {
-    if (std::all_of(cpus.begin(), cpus.end(), [&](int cpu) { return taken.contains(cpu); })) {
-      ranks.notes.push_back(fmt::format("{} is no rank of its own: others have its CPUs ({})",
-                                        locality.node(group).name, locality.node(group).cpus));
+    std::vector<int> left;
+    std::set_difference(cpus.begin(), cpus.end(), taken.begin(), taken.end(), std::back_inserter(left));
+    taken.insert(left.begin(), left.end());
+    const Node& node = locality.node(group);
+    if (left.empty()) {
+      ranks.notes.push_back(fmt::format("{} is no rank of its own: others have its CPUs ({})", node.name, node.cpus));
       continue;
     }
-    taken.insert(cpus.begin(), cpus.end());
     ranks.devices.push_back(group);
+    if (left.size() == cpus.size()) continue;
+    const std::string& part = ranks.parts[group] = cpu_list(std::move(left));
+    ranks.notes.push_back(
+        fmt::format("{} has of its CPUs ({}) those that are in no other ({})", node.name, node.cpus, part));
   }
   std::sort(ranks.devices.begin(), ranks.devices.end());
 }
@@ -58,7 +66,8 @@ RankDevices rank_devices(const Survey& survey, const Locality& locality, int hos
   RankDevices ranks;
   add_core_groups(locality, host, ranks);
   std::erase_if(ranks.devices, [&](int group) {
-    const std::vector<int> cpus = cpus_of(locality.node(group).cpus);
+    const auto part = ranks.parts.find(group);
+    const std::vector<int> cpus = cpus_of(part != ranks.parts.end() ? part->second : locality.node(group).cpus);
     return allowed && std::none_of(cpus.begin(), cpus.end(),
                                    [&](int cpu) { return std::binary_search(allowed->begin(), allowed->end(), cpu); });
   });

@@ -1,6 +1,7 @@
 // What the ranks of a host run on, in the order of local ranks.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@
 namespace weft::topology::advice {
 
 struct RankDevices {
-  std::vector<int> devices;  // node ids: the GPUs that programs see, else core groups, else the machine
+  std::vector<int> devices;          // node ids: the GPUs that programs see, else core groups, else the machine
+  std::map<int, std::string> parts;  // of a core group that has CPUs of smaller ones, too: the others
   std::vector<std::string> notes;
   bool cuda_must_be_told = false;  // as in gpu_order.hpp
 };
