@@ -47,6 +47,15 @@ bool starts_with_any(std::string_view device, const Table& prefixes) {
                      [&](std::string_view p) { return device.starts_with(p); });
 }
 
+// Graphics inside AMD's processors (PCI id repository): Raven, Picasso, Renoir, Lucienne, Cezanne, Barcelo, Rembrandt,
+// Raphael, Mendocino, Phoenix, Granite Ridge, Strix, Strix Halo.
+constexpr std::string_view kAmdInside[] = {"1002:15dd", "1002:15d8", "1002:1636", "1002:164c", "1002:1638",
+                                           "1002:15e7", "1002:1681", "1002:164e", "1002:1506", "1002:15bf",
+                                           "1002:15c8", "1002:13c0", "1002:150e", "1002:1586", "1002:1900"};
+
+// Intel's cards: Data Center GPU Max and Flex, Arc; all others of its graphics are inside processors.
+constexpr std::string_view kIntelCards[] = {"8086:0bd", "8086:020", "8086:56", "8086:e2", "8086:490"};
+
 }  // namespace
 
 PciRole pci_role(int pci_class, std::string_view device) {
@@ -69,6 +78,11 @@ bool is_slingshot(std::string_view device) { return device == "17db:0501"; }
 bool is_emulated_bridge(std::string_view device) { return starts_with_any(device, kEmulated); }
 bool slows_link_when_idle(std::string_view device) {
   return device.starts_with("10de:") || device.starts_with("1002:");
+}
+
+bool is_graphics_inside_cpu(std::string_view device) {
+  if (device.starts_with("8086:")) return !starts_with_any(device, kIntelCards);
+  return std::find(std::begin(kAmdInside), std::end(kAmdInside), device) != std::end(kAmdInside);
 }
 
 std::optional<double> nominal_network_gbs(std::string_view device) {

@@ -26,6 +26,9 @@ bool is_emulated_bridge(std::string_view device);
 // GPUs that lower their link's speed when idle.
 bool slows_link_when_idle(std::string_view device);
 
+// A GPU that is part of a processor: no accelerator for a job.
+bool is_graphics_inside_cpu(std::string_view device);
+
 // The nominal rate of the device's ports together, GB/s each way, where the id tells it.
 std::optional<double> nominal_network_gbs(std::string_view device);
 

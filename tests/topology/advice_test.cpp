@@ -203,6 +203,17 @@ TEST(Bindings, a_list_of_visible_gpus_is_the_order_of_ranks) {
   EXPECT_THAT(host.notes, ElementsAre(HasSubstr("CUDA_VISIBLE_DEVICES=NoDevFiles names none of these GPUs")));
 }
 
+// As the audit counts.
+TEST(Bindings, graphics_inside_a_processor_are_no_rank) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:3 gpus_per_switch:1");
+  node_of(survey, "gpu1").device = "1002:164e";
+  survey.hosts[0].environment = std::vector<Variable>{{"CUDA_VISIBLE_DEVICES", "1"}};
+  const HostBindings host = bindings_of(survey);
+  ASSERT_EQ(host.ranks.size(), 1u);
+  EXPECT_EQ(host.ranks[0].device, node_of(survey, "gpu2").id);
+  EXPECT_THAT(host.notes, ElementsAre("CUDA_VISIBLE_DEVICES=1: 1 of 2 GPUs, counted in its order"));
+}
+
 // What a source tells of its CPUs.
 TEST(Bindings, common_cpus_are_told) {
   Survey survey = machine_of("packages:2 cores:4 gpu:2 gpus_per_switch:1");

@@ -11,13 +11,21 @@
 
 #include "base/plural.hpp"
 #include "topology/cpu_set.hpp"
+#include "topology/device_kinds.hpp"
 #include "topology/gpu_order.hpp"
 
 namespace weft::topology::advice {
 namespace {
 
+// Without the graphics inside processors, which jobs do not count, where there are others.
+std::vector<int> accelerators(const Locality& locality, int host) {
+  std::vector<int> found = locality.gpus(host);
+  std::erase_if(found, [&](int gpu) { return is_graphics_inside_cpu(locality.node(gpu).device); });
+  return found.empty() ? locality.gpus(host) : found;
+}
+
 RankDevices gpus_of(const Survey& survey, const Locality& locality, int host) {
-  const std::vector<int>& all = locality.gpus(host);
+  const std::vector<int> all = accelerators(locality, host);
   const VisibleGpus visible = visible_gpus(survey, host, all);
   RankDevices ranks{visible.order.gpus, {}, {}, visible.order.cuda_must_be_told};
   if (!visible.chosen.empty())

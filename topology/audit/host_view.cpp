@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "topology/audit/host_answers.hpp"
 #include "topology/device_facts.hpp"
@@ -12,21 +11,6 @@
 
 namespace weft::topology::audit {
 namespace {
-
-// Graphics inside AMD's processors (PCI id repository): Raven, Picasso, Renoir, Lucienne, Cezanne, Barcelo, Rembrandt,
-// Raphael, Mendocino, Phoenix, Granite Ridge, Strix, Strix Halo.
-constexpr std::array<std::string_view, 15> kAmdInside = {
-    "1002:15dd", "1002:15d8", "1002:1636", "1002:164c", "1002:1638", "1002:15e7", "1002:1681", "1002:164e",
-    "1002:1506", "1002:15bf", "1002:15c8", "1002:13c0", "1002:150e", "1002:1586", "1002:1900"};
-
-// Intel's cards: Data Center GPU Max and Flex, Arc; all others of its graphics are inside processors.
-constexpr std::array<std::string_view, 5> kIntelCards = {"8086:0bd", "8086:020", "8086:56", "8086:e2", "8086:490"};
-
-bool is_inside_cpu(std::string_view device) {
-  const auto starts = [&](std::string_view id) { return device.starts_with(id); };
-  if (device.starts_with("8086:")) return std::none_of(kIntelCards.begin(), kIntelCards.end(), starts);
-  return std::find(kAmdInside.begin(), kAmdInside.end(), device) != kAmdInside.end();
-}
 
 HostAnswers& answers_of(const Input& input, int host) { return input.answers[static_cast<std::size_t>(host)]; }
 
@@ -43,7 +27,7 @@ std::unordered_map<std::string_view, const DeviceFacts*> devices_by_name(const H
 const std::vector<int>& accelerators(const Input& input, int host) {
   return HostAnswers::once(answers_of(input, host).accelerators, [&] {
     std::vector<int> found = input.locality.gpus(host);
-    std::erase_if(found, [&](int gpu) { return is_inside_cpu(input.locality.node(gpu).device); });
+    std::erase_if(found, [&](int gpu) { return is_graphics_inside_cpu(input.locality.node(gpu).device); });
     return found;
   });
 }
