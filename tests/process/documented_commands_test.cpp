@@ -62,6 +62,7 @@ class Documented : public ::testing::TestWithParam<const char*> {
     copy("diff-host.xml", "host.xml");
     copy("diff-guest.xml", "guest.xml");
     copy("lassen-4xv100-power9-hwloc1.xml", "hwloc.xml");
+    copy("tioga-8gcd-mi250x-4xslingshot.xml", "tioga.xml");
     fs::create_directory(at("nodes"));
     copy("diff-host.xml", "nodes/node1.xml");
     copy("diff-host.xml", "nodes/node2.xml");
