@@ -17,11 +17,12 @@ struct Name {
 constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather", "scatter", "barrier"};
 constexpr std::array<std::string_view, kDataTypes> kDataTypeNames = {
-    "int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64", "bool"};
+    "int8",        "uint8",   "int32",    "uint32",  "int64",   "uint64", "float8_e4m3",
+    "float8_e5m2", "float16", "bfloat16", "float32", "float64", "bool"};
 constexpr std::array<std::string_view, kReduceOps> kReduceOpNames = {"sum", "prod",    "min",    "max",
                                                                      "avg", "bit_and", "bit_or", "bit_xor"};
 
-constexpr std::array<std::size_t, kDataTypes> kDataTypeBytes = {1, 1, 4, 4, 8, 8, 2, 2, 4, 8, 1};
+constexpr std::array<std::size_t, kDataTypes> kDataTypeBytes = {1, 1, 4, 4, 8, 8, 1, 1, 2, 2, 4, 8, 1};
 
 constexpr int value_of(DataType dtype) { return static_cast<int>(dtype); }
 constexpr int value_of(ReduceOp op) { return static_cast<int>(op); }
@@ -35,14 +36,22 @@ constexpr std::array kOtherCollectives = {
     Name{"alltoall", value_of(Collective::AllToAll)},
     Name{"bcast", value_of(Collective::Broadcast)},
 };
-constexpr std::array kOtherDataTypes = {
-    Name{"i8", value_of(DataType::Int8)},       Name{"u8", value_of(DataType::UInt8)},
-    Name{"i32", value_of(DataType::Int32)},     Name{"u32", value_of(DataType::UInt32)},
-    Name{"i64", value_of(DataType::Int64)},     Name{"u64", value_of(DataType::UInt64)},
-    Name{"f16", value_of(DataType::Float16)},   Name{"bf16", value_of(DataType::BFloat16)},
-    Name{"f32", value_of(DataType::Float32)},   Name{"f64", value_of(DataType::Float64)},
-    Name{"half", value_of(DataType::Float16)},  Name{"float", value_of(DataType::Float32)},
-    Name{"double", value_of(DataType::Float64)}};
+constexpr std::array kOtherDataTypes = {Name{"i8", value_of(DataType::Int8)},
+                                        Name{"u8", value_of(DataType::UInt8)},
+                                        Name{"i32", value_of(DataType::Int32)},
+                                        Name{"u32", value_of(DataType::UInt32)},
+                                        Name{"i64", value_of(DataType::Int64)},
+                                        Name{"u64", value_of(DataType::UInt64)},
+                                        Name{"f16", value_of(DataType::Float16)},
+                                        Name{"bf16", value_of(DataType::BFloat16)},
+                                        Name{"f32", value_of(DataType::Float32)},
+                                        Name{"f64", value_of(DataType::Float64)},
+                                        Name{"f8e4m3", value_of(DataType::Float8E4M3)},
+                                        Name{"f8e5m2", value_of(DataType::Float8E5M2)},
+                                        Name{"float8_e4m3fn", value_of(DataType::Float8E4M3)},
+                                        Name{"half", value_of(DataType::Float16)},
+                                        Name{"float", value_of(DataType::Float32)},
+                                        Name{"double", value_of(DataType::Float64)}};
 constexpr std::array kOtherReduceOps = {Name{"band", value_of(ReduceOp::BitAnd)},
                                         Name{"bor", value_of(ReduceOp::BitOr)},
                                         Name{"bxor", value_of(ReduceOp::BitXor)}};
@@ -61,10 +70,8 @@ std::string_view name_of(int value, std::span<const std::string_view> names) {
   return static_cast<std::size_t>(value) < names.size() ? names[static_cast<std::size_t>(value)] : "unknown";
 }
 
-bool is_float(DataType dtype) {
-  return dtype == DataType::Float16 || dtype == DataType::BFloat16 || dtype == DataType::Float32 ||
-         dtype == DataType::Float64;
-}
+// They stand together.
+bool is_float(DataType dtype) { return dtype >= DataType::Float8E4M3 && dtype <= DataType::Float64; }
 
 }  // namespace
 

@@ -33,6 +33,10 @@ std::int64_t exact_limit(DataType dtype) {
       return 127;
     case DataType::UInt8:
       return 255;
+    case DataType::Float8E5M2:
+      return 8;
+    case DataType::Float8E4M3:
+      return 16;
     case DataType::BFloat16:
       return 256;
     case DataType::Float16:
@@ -122,21 +126,37 @@ std::int64_t combine(DataType dtype, ReduceOp op, std::int64_t a, std::int64_t b
   return 0;
 }
 
-// The binary16 of an integer of at most 11 bits.
-std::uint16_t half_of(std::int64_t number) {
+// A binary floating-point format of few bits: one for the sign, `mantissa` stored ones of significand.
+struct SmallFloat {
+  int bits;
+  int mantissa;
+  int bias;
+  bool has_infinity;
+};
+constexpr SmallFloat kFloat16 = {16, 10, 15, true};
+constexpr SmallFloat kFloat8E4M3 = {8, 3, 7, false};
+constexpr SmallFloat kFloat8E5M2 = {8, 2, 15, true};
+
+// Of an integer that the format holds exactly.
+std::uint16_t bits_of(const SmallFloat& format, std::int64_t number) {
   if (number == 0) return 0;
   const auto size = static_cast<std::uint64_t>(number < 0 ? -number : number);
-  const auto exponent = static_cast<unsigned>(std::bit_width(size)) - 1;
-  const auto mantissa = (size << 10 >> exponent) & 0x3ff;
-  return static_cast<std::uint16_t>((number < 0 ? 0x8000u : 0u) | (exponent + 15) << 10 | mantissa);
+  const int exponent = std::bit_width(size) - 1;
+  const std::uint64_t fraction = (size << format.mantissa >> exponent) & ((1u << format.mantissa) - 1);
+  return static_cast<std::uint16_t>((number < 0 ? 1u << (format.bits - 1) : 0u) |
+                                    static_cast<unsigned>(exponent + format.bias) << format.mantissa | fraction);
 }
 
-double half_value(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1f;
-  const int mantissa = bits & 0x3ff;
-  double size = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
-  if (exponent == 31) size = mantissa != 0 ? std::nan("") : HUGE_VAL;
-  return (bits & 0x8000) != 0 ? -size : size;
+double value_of(const SmallFloat& format, unsigned bits) {
+  const int one = 1 << format.mantissa;
+  const int largest = (1 << (format.bits - 1 - format.mantissa)) - 1;
+  const int exponent = static_cast<int>(bits) >> format.mantissa & largest;
+  const int fraction = static_cast<int>(bits) & (one - 1);
+  const int implied = exponent == 0 ? 0 : one;
+  double size = std::ldexp(implied + fraction, std::max(exponent, 1) - format.bias - format.mantissa);
+  if (format.has_infinity && exponent == largest) size = fraction != 0 ? std::nan("") : HUGE_VAL;
+  if (!format.has_infinity && exponent == largest && fraction == one - 1) size = std::nan("");
+  return (bits >> (format.bits - 1) & 1) != 0 ? -size : size;
 }
 
 template <typename T>
@@ -175,8 +195,10 @@ std::int64_t contribution(const Reduction& what, int rank, std::uint64_t index) 
     case ReduceOp::Prod:
       return product_value(dtype, ranks, rank, index);
     case ReduceOp::Min:
-    case ReduceOp::Max:
-      return in_range(mix(static_cast<std::uint64_t>(rank), index, 7), is_signed(dtype) ? -kLargest : 0, kLargest);
+    case ReduceOp::Max: {
+      const std::int64_t largest = std::min(kLargest, exact_limit(dtype));
+      return in_range(mix(static_cast<std::uint64_t>(rank), index, 7), is_signed(dtype) ? -largest : 0, largest);
+    }
     default:
       return bit_value(dtype, op, rank, index);
   }
@@ -192,7 +214,11 @@ std::int64_t reduced(const Reduction& what, std::uint64_t index) {
 void encode(DataType dtype, std::int64_t number, std::byte* element) {
   switch (dtype) {
     case DataType::Float16:
-      return store(half_of(number), element);
+      return store(bits_of(kFloat16, number), element);
+    case DataType::Float8E4M3:
+      return store(static_cast<std::uint8_t>(bits_of(kFloat8E4M3, number)), element);
+    case DataType::Float8E5M2:
+      return store(static_cast<std::uint8_t>(bits_of(kFloat8E5M2, number)), element);
     case DataType::BFloat16:
       return store(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(number)) >> 16), element);
     case DataType::Float32:
@@ -220,7 +246,11 @@ double decode(DataType dtype, const std::byte* element) {
     case DataType::UInt64:
       return static_cast<double>(load<std::uint64_t>(element));
     case DataType::Float16:
-      return half_value(load<std::uint16_t>(element));
+      return value_of(kFloat16, load<std::uint16_t>(element));
+    case DataType::Float8E4M3:
+      return value_of(kFloat8E4M3, load<std::uint8_t>(element));
+    case DataType::Float8E5M2:
+      return value_of(kFloat8E5M2, load<std::uint8_t>(element));
     case DataType::BFloat16:
       return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(element)) << 16);
     case DataType::Float32:

@@ -79,6 +79,54 @@ struct Float16Format {
   }
 };
 
+// The 8-bit formats of the Open Compute Project: `kMantissa` bits of significand; E4M3 has neither infinities nor more
+// than one NaN. As Float16Format, with other constants.
+template <std::uint32_t kMantissa, bool kHasInfinity>
+struct Float8Format {
+  using Stored = std::uint8_t;
+  using Computed = float;
+  static constexpr std::uint32_t kShift = 23 - kMantissa;
+  static constexpr std::uint32_t kBias = (1u << (6 - kMantissa)) - 1;
+  static constexpr std::uint32_t kLargest = 0x7f;  // the largest magnitude: a NaN
+  static constexpr std::uint32_t kInfinity = (0x7fu >> kMantissa) << kMantissa;
+  static constexpr std::uint32_t kNan = kHasInfinity ? kInfinity | 1u << (kMantissa - 1) : kLargest;
+
+  static float decode(std::uint8_t byte) {
+    constexpr std::uint32_t kRebias = (127 - kBias) << 23;
+    const std::uint32_t magnitude = byte & kLargest;
+    const std::uint32_t special =
+        kHasInfinity ? (magnitude >= kInfinity ? kRebias : 0u) : (magnitude == kLargest ? 0x7fc00000u : 0u);
+    const std::uint32_t normal =
+        kHasInfinity ? (magnitude << kShift) + kRebias + special : ((magnitude << kShift) + kRebias) | special;
+    const std::uint32_t subnormal =
+        bits_as<std::uint32_t>(bits_as<float>(normal + (1u << 23)) - bits_as<float>((128 - kBias) << 23));
+    const std::uint32_t finite = magnitude >> kMantissa == 0 ? subnormal : normal;
+    return bits_as<float>(finite | (byte & 0x80u) << 24);
+  }
+
+  static std::uint8_t encode(float value) {
+    // What rounds to less than this fits: E5M2 goes to infinity from 61440 on by rounding up, E4M3 to NaN above 464.
+    constexpr std::uint32_t kTooLarge = kHasInfinity ? (127u + 16u) << 23 : 0x43f00000u;  // 65536, 480
+    constexpr std::uint32_t kSmallestNormal = (128 - kBias) << 23;
+    constexpr std::uint32_t kLastPlace = (127 - kBias + 23 - kMantissa + 1) << 23;
+    constexpr std::uint32_t kRebias = static_cast<std::uint32_t>((static_cast<int>(kBias) - 127) * (1 << 23));
+    constexpr std::uint32_t kHalf = (1u << (kShift - 1)) - 1;
+    const auto bits = bits_as<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7fffffff;
+    const std::uint32_t special = kHasInfinity && magnitude <= 0x7f800000 ? kInfinity : kNan;
+    const std::uint32_t subnormal =
+        bits_as<std::uint32_t>(bits_as<float>(magnitude) + bits_as<float>(kLastPlace)) - kLastPlace;
+    const std::uint32_t normal = (magnitude + kRebias + kHalf + (magnitude >> kShift & 1)) >> kShift;
+    const std::uint32_t finite = magnitude < kSmallestNormal ? subnormal : normal;
+    const std::uint32_t rounded = magnitude >= kTooLarge ? special : finite;
+    // The canonical NaN is positive.
+    const std::uint32_t sign = !kHasInfinity && rounded == kNan ? 0 : bits >> 24 & 0x80;
+    return static_cast<std::uint8_t>(rounded | sign);
+  }
+};
+using Float8E4M3Format = Float8Format<3, false>;
+using Float8E5M2Format = Float8Format<2, true>;
+
 // Whatever NaN an operation makes, one comes out: else the bits would depend on the order of the operands.
 template <typename T>
 inline T canonical(T value) {

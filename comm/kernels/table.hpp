@@ -92,6 +92,8 @@ constexpr KernelTable make_table() {
   at(DataType::UInt32) = integer<std::uint32_t>();
   at(DataType::Int64) = integer<std::int64_t>();
   at(DataType::UInt64) = integer<std::uint64_t>();
+  at(DataType::Float8E4M3) = arithmetic<Float8E4M3Format>();
+  at(DataType::Float8E5M2) = arithmetic<Float8E5M2Format>();
   at(DataType::Float16) = arithmetic<Float16Format>();
   at(DataType::BFloat16) = arithmetic<BFloat16Format>();
   at(DataType::Float32) = arithmetic<Plain<float>>();

@@ -22,7 +22,9 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int kCollectives = 9;
 
-// Float16 and BFloat16 are computed in float and rounded to nearest even; Bool is one byte, 0 or 1.
+// Floats of 8 and 16 bits are computed in float and rounded to nearest even. Float8E4M3 and Float8E5M2 are those of the
+// Open Compute Project (OFP8): E4M3 has no infinity, its largest number is 448 and what is beyond becomes NaN; E5M2
+// reaches 57344, then infinity. Bool is one byte, 0 or 1.
 enum class DataType : std::uint8_t {
   Int8,
   UInt8,
@@ -30,13 +32,15 @@ enum class DataType : std::uint8_t {
   UInt32,
   Int64,
   UInt64,
+  Float8E4M3,
+  Float8E5M2,
   Float16,
   BFloat16,
   Float32,
   Float64,
   Bool
 };
-inline constexpr int kDataTypes = 11;
+inline constexpr int kDataTypes = 13;
 
 // Avg is the sum divided by the number of ranks (integers: truncated towards zero). BitAnd, BitOr and BitXor are for
 // integers and Bool. On Bool, Sum and Max are "or", Prod and Min are "and", Avg is refused.

@@ -23,6 +23,8 @@ TEST(Types, size_of_each_type_is_that_of_its_c_type) {
   EXPECT_EQ(size_of(DataType::UInt32), 4u);
   EXPECT_EQ(size_of(DataType::Int64), 8u);
   EXPECT_EQ(size_of(DataType::UInt64), 8u);
+  EXPECT_EQ(size_of(DataType::Float8E4M3), 1u);
+  EXPECT_EQ(size_of(DataType::Float8E5M2), 1u);
   EXPECT_EQ(size_of(DataType::Float16), 2u);
   EXPECT_EQ(size_of(DataType::BFloat16), 2u);
   EXPECT_EQ(size_of(DataType::Float32), 4u);
@@ -40,7 +42,8 @@ TEST(Types, three_collectives_reduce_and_four_have_a_root) {
 }
 
 TEST(Types, bit_operators_need_integers_and_avg_refuses_bool) {
-  const std::set floats = {DataType::Float16, DataType::BFloat16, DataType::Float32, DataType::Float64};
+  const std::set floats = {DataType::Float8E4M3, DataType::Float8E5M2, DataType::Float16,
+                           DataType::BFloat16,   DataType::Float32,    DataType::Float64};
   for (const DataType dtype : all<DataType>(kDataTypes)) {
     for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Min, ReduceOp::Max})
       EXPECT_TRUE(valid(dtype, op)) << to_string(dtype) << " " << to_string(op);
@@ -83,6 +86,8 @@ TEST(Types, short_names_and_those_of_nccl_tests_parse) {
   EXPECT_EQ(parse_data_type("half"), DataType::Float16);
   EXPECT_EQ(parse_data_type("f16"), DataType::Float16);
   EXPECT_EQ(parse_data_type("bf16"), DataType::BFloat16);
+  EXPECT_EQ(parse_data_type("f8e5m2"), DataType::Float8E5M2);
+  EXPECT_EQ(parse_data_type("float8_e4m3fn"), DataType::Float8E4M3);
   EXPECT_EQ(parse_data_type("i8"), DataType::Int8);
   EXPECT_EQ(parse_data_type("u8"), DataType::UInt8);
   EXPECT_EQ(parse_data_type("i32"), DataType::Int32);

@@ -25,6 +25,10 @@ double rounded(DataType dtype, double value) {
   switch (dtype) {
     case DataType::Float16:
       return std::fabs(value) > 65504 ? std::numeric_limits<double>::infinity() : keep_bits(11);
+    case DataType::Float8E4M3:
+      return std::fabs(value) > 448 ? std::nan("") : keep_bits(4);
+    case DataType::Float8E5M2:
+      return std::fabs(value) > 57344 ? std::numeric_limits<double>::infinity() : keep_bits(3);
     case DataType::BFloat16:
       return keep_bits(8);
     case DataType::Float32:

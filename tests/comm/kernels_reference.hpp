@@ -15,23 +15,45 @@
 
 namespace weft::comm::reference {
 
-// A binary floating-point format of 16 bits with `mantissa` stored bits of significand.
+// A binary floating-point format of 8 or 16 bits with `mantissa` stored bits of significand. Without infinities only
+// the largest magnitude is a NaN, and the numbers below it reach into the largest exponent.
 struct SmallFloat {
   int mantissa;
   int bias;
-  int exponent_bits() const { return 15 - mantissa; }
+  int bits = 16;
+  bool has_infinity = true;
+  int exponent_bits() const { return bits - 1 - mantissa; }
   int largest_exponent_field() const { return (1 << exponent_bits()) - 1; }
+  std::uint16_t sign() const { return static_cast<std::uint16_t>(1 << (bits - 1)); }
   std::uint16_t infinity() const { return static_cast<std::uint16_t>(largest_exponent_field() << mantissa); }
-  std::uint16_t nan() const { return static_cast<std::uint16_t>(infinity() | 1 << (mantissa - 1)); }
+  std::uint16_t nan() const {
+    return static_cast<std::uint16_t>(has_infinity ? infinity() | 1 << (mantissa - 1) : sign() - 1);
+  }
 };
 inline constexpr SmallFloat kFloat16 = {10, 15};
 inline constexpr SmallFloat kBFloat16 = {7, 127};
+inline constexpr SmallFloat kFloat8E4M3 = {3, 7, 8, false};
+inline constexpr SmallFloat kFloat8E5M2 = {2, 15, 8};
+
+inline SmallFloat small_float(DataType dtype) {
+  switch (dtype) {
+    case DataType::Float8E4M3:
+      return kFloat8E4M3;
+    case DataType::Float8E5M2:
+      return kFloat8E5M2;
+    case DataType::Float16:
+      return kFloat16;
+    default:
+      return kBFloat16;
+  }
+}
 
 inline double decode(SmallFloat format, std::uint16_t bits) {
   const int field = bits >> format.mantissa & format.largest_exponent_field();
   const int fraction = bits & ((1 << format.mantissa) - 1);
-  const double sign = bits & 0x8000 ? -1.0 : 1.0;
-  if (field == format.largest_exponent_field())
+  const double sign = bits & format.sign() ? -1.0 : 1.0;
+  if (!format.has_infinity && (bits & ~format.sign()) == format.nan()) return std::numeric_limits<double>::quiet_NaN();
+  if (format.has_infinity && field == format.largest_exponent_field())
     return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
   const int implicit = field == 0 ? 0 : 1 << format.mantissa;
   return sign * std::ldexp(implicit + fraction, std::max(field, 1) - format.bias - format.mantissa);
@@ -39,10 +61,10 @@ inline double decode(SmallFloat format, std::uint16_t bits) {
 
 inline std::uint16_t encode(SmallFloat format, double value) {
   if (std::isnan(value)) return format.nan();
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const std::uint16_t sign = std::signbit(value) ? format.sign() : 0;
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
-  if (std::isinf(magnitude)) return sign | format.infinity();
+  if (std::isinf(magnitude)) return format.has_infinity ? sign | format.infinity() : format.nan();
   const int smallest_exponent = 1 - format.bias;
   int exponent = std::max(std::ilogb(magnitude), smallest_exponent);
   double significand = std::nearbyint(std::ldexp(magnitude, format.mantissa - exponent));  // ties to even
@@ -52,9 +74,11 @@ inline std::uint16_t encode(SmallFloat format, double value) {
   }
   const bool subnormal = significand < std::ldexp(1.0, format.mantissa);
   const int field = subnormal ? 0 : exponent + format.bias;
-  if (field >= format.largest_exponent_field()) return sign | format.infinity();
   const int fraction = static_cast<int>(significand) & ((1 << format.mantissa) - 1);
-  return static_cast<std::uint16_t>(sign | field << format.mantissa | fraction);
+  const int encoded = field << format.mantissa | fraction;
+  if (format.has_infinity && field >= format.largest_exponent_field()) return sign | format.infinity();
+  if (!format.has_infinity && encoded >= format.nan()) return format.nan();
+  return static_cast<std::uint16_t>(sign | encoded);
 }
 
 template <typename T>
@@ -170,9 +194,14 @@ inline void reduce(DataType dtype, ReduceOp op, bool final, int size, void* dst,
       return with(double{}, floating);
     case DataType::Bool:
       return with(std::uint8_t{}, [=](std::uint8_t x, std::uint8_t y) { return reduce_bool(x, y, op); });
+    case DataType::Float8E4M3:
+    case DataType::Float8E5M2:
+      return with(std::uint8_t{}, [=](std::uint8_t x, std::uint8_t y) {
+        return static_cast<std::uint8_t>(reduce_small(small_float(dtype), x, y, op, final, size));
+      });
     case DataType::Float16:
     case DataType::BFloat16: {
-      const SmallFloat format = dtype == DataType::Float16 ? kFloat16 : kBFloat16;
+      const SmallFloat format = small_float(dtype);
       return with(std::uint16_t{},
                   [=](std::uint16_t x, std::uint16_t y) { return reduce_small(format, x, y, op, final, size); });
     }

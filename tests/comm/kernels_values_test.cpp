@@ -134,9 +134,7 @@ TEST(Numerics, bool_is_0_or_1_even_if_an_input_is_another_byte) {
 class SmallFloats : public testing::TestWithParam<DataType> {
  protected:
   static constexpr std::size_t kValues = 65536;
-  reference::SmallFloat format() const {
-    return GetParam() == DataType::Float16 ? reference::kFloat16 : reference::kBFloat16;
-  }
+  reference::SmallFloat format() const { return reference::small_float(GetParam()); }
   static std::vector<std::uint16_t> every_value() {
     std::vector<std::uint16_t> values(kValues);
     for (std::size_t i = 0; i < kValues; ++i) values[i] = static_cast<std::uint16_t>(i);
@@ -183,6 +181,39 @@ TEST_P(SmallFloats, all_values_with_random_partners_give_the_reference) {
             << variant.name << " " << to_string(op) << " of " << values[i] << " and " << partners[i];
     }
   }
+}
+
+// All pairs there are.
+TEST(Float8, all_pairs_give_the_reference_and_commute) {
+  for (const DataType dtype : {DataType::Float8E4M3, DataType::Float8E5M2}) {
+    Bytes a, b;
+    for (int left = 0; left < 256; ++left)
+      for (int right = 0; right < 256; ++right) {
+        a.push_back(static_cast<unsigned char>(left));
+        b.push_back(static_cast<unsigned char>(right));
+      }
+    for (const KernelVariant& variant : kernel_variants())
+      for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Min, ReduceOp::Max, ReduceOp::Avg}) {
+        const ReduceKernel kernel = (*variant.table)[static_cast<std::size_t>(dtype)][static_cast<std::size_t>(op)][1];
+        Bytes got(a.size()), swapped(a.size());
+        kernel(got.data(), a.data(), b.data(), a.size(), 3);
+        kernel(swapped.data(), b.data(), a.data(), a.size(), 3);
+        EXPECT_EQ(got, swapped) << to_string(dtype) << " " << to_string(op) << " " << variant.name;
+        for (std::size_t i = 0; i < a.size(); ++i)
+          ASSERT_EQ(got[i], reference::reduce_small(reference::small_float(dtype), a[i], b[i], op, true, 3))
+              << variant.name << " " << to_string(dtype) << " " << to_string(op) << " of " << int{a[i]} << " and "
+              << int{b[i]};
+      }
+  }
+}
+
+TEST(Float8, beyond_the_largest_number_comes_what_the_format_has) {
+  EXPECT_EQ(one<std::uint8_t>(DataType::Float8E4M3, ReduceOp::Sum, 0x7e, 0x58), 0x7e);  // 448 + 16: a tie, to even
+  EXPECT_EQ(one<std::uint8_t>(DataType::Float8E4M3, ReduceOp::Sum, 0x7e, 0x59), 0x7f);  // 448 + 18
+  EXPECT_EQ(one<std::uint8_t>(DataType::Float8E4M3, ReduceOp::Sum, 0xfe, 0xfe), 0x7f);
+  EXPECT_EQ(one<std::uint8_t>(DataType::Float8E5M2, ReduceOp::Sum, 0x7b, 0x6c), 0x7c);  // 57344 + 4096: a tie, to even
+  EXPECT_EQ(one<std::uint8_t>(DataType::Float8E5M2, ReduceOp::Sum, 0xfb, 0xfb), 0xfc);
+  EXPECT_EQ(one<std::uint8_t>(DataType::Float8E5M2, ReduceOp::Sum, 0x7c, 0xfc), 0x7e);  // inf - inf
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SmallFloats, testing::Values(DataType::Float16, DataType::BFloat16),

@@ -18,7 +18,9 @@ std::int64_t value(const Operation& operation, int rank, int size, std::uint64_t
   const std::uint64_t i = index % kPeriod;
   if (reduces(operation.collective)) return bench::contribution({operation.dtype, operation.op, size}, rank, i);
   const auto number = static_cast<std::int64_t>((static_cast<std::uint64_t>(rank) * 31 + i * 7) % 100);
-  return operation.dtype == DataType::Bool ? number % 3 / 2 : number;
+  if (operation.dtype == DataType::Bool) return number % 3 / 2;
+  const bool tiny = operation.dtype == DataType::Float8E4M3 || operation.dtype == DataType::Float8E5M2;
+  return tiny ? number % 9 : number;
 }
 
 // Which rank's element is at `index` of `rank`'s output, for collectives that only move.
