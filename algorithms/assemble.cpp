@@ -25,10 +25,10 @@ std::vector<Step> finish(const std::vector<DraftStep>& steps, std::int32_t ids) 
 void assemble(const Program& program, int rank, const Passes& passes, LoweringTables& tables, RankProgram& result) {
   Draft draft = lower(program, rank, result.in_place, tables);
   if (passes.hoist_sends) hoist_sends(draft);
-  merge_homes(draft);
+  merge_homes(draft, passes.uneven);
   derive_waits(draft);
   if (passes.fuse) fuse(draft);
-  merge_messages(draft);
+  merge_messages(draft, passes.uneven);
   result.channels.clear();
   for (std::size_t channel = 0; channel < draft.channels.size(); ++channel)
     result.channels.push_back(finish(draft.channels[channel], draft.next_id[channel]));

@@ -12,6 +12,7 @@ namespace weft::algorithms {
 struct Passes {
   bool hoist_sends = true;
   bool fuse = true;
+  bool uneven = false;  // chunks of different blocks differ in size
 };
 
 // One chunk's bytes.
@@ -50,7 +51,7 @@ void hoist_sends(Draft& draft);
 
 // Lets homes whose lives do not overlap share memory: before waits are derived, for a slot is written anew only after
 // its sends.
-void merge_homes(Draft& draft);
+void merge_homes(Draft& draft, bool uneven);
 
 // Adds a Wait wherever a step writes what an unfinished Send reads; receives into such places get a message slot first.
 void derive_waits(Draft& draft);
@@ -58,7 +59,8 @@ void derive_waits(Draft& draft);
 // Joins a receive with the Reduce or Copy that uses its message, and with the Send that passes the result on.
 void fuse(Draft& draft);
 
-// The same for messages, last: all landings of a channel share one slot that has room for the largest.
-void merge_messages(Draft& draft);
+// The same for messages, last: all landings of a channel share one slot that has room for the largest, if it is known
+// which that is.
+void merge_messages(Draft& draft, bool uneven);
 
 }  // namespace weft::algorithms

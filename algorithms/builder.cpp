@@ -251,6 +251,7 @@ Schedule build_schedule(const Algorithm& algorithm, const Group& group, const Bu
   schedule.root = options.root;
   schedule.channels = program.channels;
   schedule.chunks_per_block = program.layout.chunks_per_block;
+  schedule.uneven = options.uneven;
   schedule.program_hash = program.hash;
   schedule.ranks.resize(static_cast<std::size_t>(group.size));
   algorithms::LoweringTables tables;
@@ -259,7 +260,7 @@ Schedule build_schedule(const Algorithm& algorithm, const Group& group, const Bu
     result.in_place = options.in_place || algorithm.collective == Collective::Barrier;
     result.channels.resize(static_cast<std::size_t>(program.channels));
     if (options.only_rank < 0 || options.only_rank == rank)
-      algorithms::assemble(program, rank, {options.hoist_sends, options.fuse}, tables, result);
+      algorithms::assemble(program, rank, {options.hoist_sends, options.fuse, options.uneven}, tables, result);
   }
   return schedule;
 }

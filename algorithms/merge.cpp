@@ -52,7 +52,8 @@ std::vector<Life> lives(Draft& draft) {
 // Merges lives, channel by channel, in the order in which they begin.
 class Merge {
  public:
-  Merge(Draft& draft, SlotUse use) : draft_(draft), use_(use), lives_(lives(draft)), target_(draft.slots.size(), -1) {}
+  Merge(Draft& draft, SlotUse use, bool uneven)
+      : draft_(draft), use_(use), uneven_(uneven), lives_(lives(draft)), target_(draft.slots.size(), -1) {}
 
   void run() {
     std::vector<std::int32_t> order;
@@ -62,7 +63,7 @@ class Merge {
       if (life(slot).first == kNever) continue;  // fused away
       if (draft_.slots[static_cast<std::size_t>(slot)].use != use_) {
         keep(slot);
-      } else if (use_ == SlotUse::Message && life(slot).only_landing) {
+      } else if (use_ == SlotUse::Message && life(slot).only_landing && !uneven_) {
         land(slot);
       } else {
         settle(slot);
@@ -104,6 +105,7 @@ class Merge {
   }
 
   bool same_sizes(const DraftSlot& a, const DraftSlot& b) const {
+    if (uneven_) return a.channel == b.channel && a.chunks == b.chunks;
     const int c = draft_.layout.chunks_per_block;
     return a.channel == b.channel && std::equal(a.chunks.begin(), a.chunks.end(), b.chunks.begin(), b.chunks.end(),
                                                 [&](std::int32_t x, std::int32_t y) { return x % c == y % c; });
@@ -140,6 +142,7 @@ class Merge {
 
   Draft& draft_;
   SlotUse use_;
+  bool uneven_;
   std::vector<Life> lives_;
   std::vector<std::int32_t> target_;  // by old slot
   std::vector<DraftSlot> result_;
@@ -150,7 +153,7 @@ class Merge {
 
 }  // namespace
 
-void merge_homes(Draft& draft) { Merge(draft, SlotUse::Home).run(); }
-void merge_messages(Draft& draft) { Merge(draft, SlotUse::Message).run(); }
+void merge_homes(Draft& draft, bool uneven) { Merge(draft, SlotUse::Home, uneven).run(); }
+void merge_messages(Draft& draft, bool uneven) { Merge(draft, SlotUse::Message, uneven).run(); }
 
 }  // namespace weft::algorithms

@@ -21,6 +21,10 @@ constexpr int largest_power_of_two(int size) {
   return power;
 }
 inline std::string_view serves_everything(const Group&, const Request&) { return {}; }
+// Of algorithms that pass on what is for others.
+inline std::string_view serves_even_blocks(const Group&, const Request& request) {
+  return request.uneven ? "passes on blocks whose counts only their owners know" : std::string_view();
+}
 
 inline std::vector<int> all_ranks(int size) {
   std::vector<int> ranks(static_cast<std::size_t>(size));

@@ -92,8 +92,9 @@ class Selection {
     std::string reasons;
     for (const Candidate& candidate : cannot_) reasons += fmt::format("; {}: {}", candidate.algorithm, candidate.note);
     return Status(Code::Unsupported,
-                  fmt::format("no algorithm serves {} of {} {} on {}{}", to_string(request_.collective), request_.count,
-                              to_string(request_.dtype), base::plural(choice_.ranks, "rank"), reasons));
+                  fmt::format("no algorithm serves {}{} of {} {} on {}{}", to_string(request_.collective),
+                              request_.uneven ? "_v" : "", request_.count, to_string(request_.dtype),
+                              base::plural(choice_.ranks, "rank"), reasons));
   }
 
   Result<Choice> alone() {
@@ -174,6 +175,9 @@ class Selection {
   std::string model_reason(const Estimate& estimate, bool only) const {
     std::string text;
     if (only) text += "it is the only one that serves this call; ";
+    if (choice_.bytes == 0 && request_.uneven)
+      return text + fmt::format("the ranks do not know each other's counts, so only messages count: {} in a row",
+                                estimate.critical.messages);
     if (choice_.bytes == 0)
       return text + fmt::format("there are no bytes, so only messages count: {} in a row", estimate.critical.messages);
     const std::uint64_t hundredths = estimate.sent_numerator * 100 / estimate.sent_denominator;

@@ -80,7 +80,7 @@ class RankForm {
     std::string fault = span_fault("landing", step.landing);
     if (!fault.empty()) return fault;
     if (step.landing.count < step.dst.count) return "has a landing smaller than dst";
-    const int largest = schedule_.chunks_per_block - 1;
+    const int largest = schedule_.uneven ? -1 : schedule_.chunks_per_block - 1;  // -1: which is not known
     for (int i = 0; i < step.dst.count; ++i) {
       const int room = memory_.size_class(step.landing, i);
       if (room != largest && room != memory_.size_class(step.dst, i))
@@ -162,13 +162,15 @@ Status check_memory(const Schedule& schedule) {
 }  // namespace
 
 Memory::Memory(const Schedule& schedule, int rank)
-    : program_(&schedule.ranks[static_cast<std::size_t>(rank)]), chunks_per_block_(schedule.chunks_per_block) {
-  const Layout layout = layout_of(schedule);
-  inputs_ = layout.input_chunks(rank);
-  outputs_ = layout.output_chunks(rank);
+    : program_(&schedule.ranks[static_cast<std::size_t>(rank)]),
+      layout_(layout_of(schedule)),
+      rank_(rank),
+      uneven_(schedule.uneven) {
+  inputs_ = layout_.input_chunks(rank);
+  outputs_ = layout_.output_chunks(rank);
   count_ = outputs_;
   for (int local = 0; local < inputs_; ++local) {
-    const int shared = program_->in_place ? layout.aliased_output(rank, local) : -1;
+    const int shared = program_->in_place ? layout_.aliased_output(rank, local) : -1;
     input_cells_.push_back(shared >= 0 ? shared : count_++);
   }
   for (const ScratchSlot& slot : program_->scratch) {
@@ -189,9 +191,14 @@ int Memory::cell(const Span& span, int i) const {
 }
 
 int Memory::size_class(const Span& span, int i) const {
-  if (span.space != Space::Scratch) return (span.first + i) % chunks_per_block_;
-  const auto& chunks = program_->scratch[static_cast<std::size_t>(span.slot)].chunks;
-  return chunks[static_cast<std::size_t>(span.first + i)] % chunks_per_block_;
+  const int at = span.first + i;
+  int chunk = at;
+  if (span.space == Space::Scratch) {
+    chunk = program_->scratch[static_cast<std::size_t>(span.slot)].chunks[static_cast<std::size_t>(at)];
+  } else if (uneven_) {
+    chunk = span.space == Space::Input ? layout_.input_chunk(rank_, at) : layout_.output_chunk(rank_, at);
+  }
+  return uneven_ ? chunk : chunk % layout_.chunks_per_block;
 }
 
 std::string Memory::fault(const Span& span) const {

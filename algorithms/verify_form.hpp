@@ -22,14 +22,17 @@ class Memory {
   Memory(const Schedule& schedule, int rank);
   int count() const { return count_; }
   int cell(const Span& span, int i) const;
-  // Which chunk of a block (0 .. chunks_per_block - 1) piece i of the span has the size of.
+  // Of two pieces the same if they have the same size whatever the counts: which chunk of a block it is (0 ..
+  // chunks_per_block - 1); of an uneven schedule which logical chunk.
   int size_class(const Span& span, int i) const;
   // "" if the span is in bounds, else what is wrong with it.
   std::string fault(const Span& span) const;
 
  private:
   const RankProgram* program_;
-  int chunks_per_block_;
+  Layout layout_;
+  int rank_;
+  bool uneven_;
   int inputs_;
   int outputs_;
   std::vector<std::int32_t> input_cells_;

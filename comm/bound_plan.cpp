@@ -7,70 +7,10 @@
 #include <map>
 
 #include "base/assert.hpp"
+#include "comm/places.hpp"
 
 namespace weft::comm {
 namespace {
-
-// A run of bytes in one of the operation's buffers.
-struct Extent {
-  Base base = Base::Input;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-};
-
-// Where the spans of one rank lie for a given element count. Scratch is laid out per channel, in the order of first
-// use: channels run independently of each other, so each has scratch of its own.
-class Places {
- public:
-  Places(const Schedule& schedule, int rank, std::uint64_t count, std::uint64_t element_bytes)
-      : layout_(layout_of(schedule)),
-        program_(schedule.ranks[static_cast<std::size_t>(rank)]),
-        count_(count),
-        element_bytes_(element_bytes),
-        slots_(program_.scratch.size(), kUnplaced) {}
-
-  std::uint64_t scratch_bytes() const { return scratch_bytes_; }
-
-  Extent of(const Span& span) {
-    if (span.space == Space::None) return {};
-    if (span.space == Space::Scratch) {
-      const ScratchSlot& slot = program_.scratch[static_cast<std::size_t>(span.slot)];
-      const auto first = static_cast<std::size_t>(span.first);
-      return {Base::Scratch, slot_offset(static_cast<std::size_t>(span.slot)) + pieces_bytes(slot, 0, first),
-              pieces_bytes(slot, first, first + static_cast<std::size_t>(span.count))};
-    }
-    const std::uint64_t begin = layout_.begin_element(span.first, count_);
-    const std::uint64_t end = layout_.begin_element(span.first + span.count, count_);
-    return {span.space == Space::Input ? Base::Input : Base::Output, begin * element_bytes_,
-            (end - begin) * element_bytes_};
-  }
-
- private:
-  static constexpr std::uint64_t kUnplaced = ~std::uint64_t{0};
-
-  std::uint64_t slot_offset(std::size_t index) {
-    if (slots_[index] == kUnplaced) {
-      const ScratchSlot& slot = program_.scratch[index];
-      slots_[index] = scratch_bytes_;
-      const std::uint64_t bytes = pieces_bytes(slot, 0, slot.chunks.size());
-      scratch_bytes_ += (bytes + kLandingUnit - 1) / kLandingUnit * kLandingUnit;
-    }
-    return slots_[index];
-  }
-
-  std::uint64_t pieces_bytes(const ScratchSlot& slot, std::size_t first, std::size_t last) const {
-    std::uint64_t elements = 0;
-    for (std::size_t piece = first; piece < last; ++piece) elements += layout_.elements(slot.chunks[piece], count_);
-    return elements * element_bytes_;
-  }
-
-  Layout layout_;
-  const RankProgram& program_;
-  std::uint64_t count_;
-  std::uint64_t element_bytes_;
-  std::vector<std::uint64_t> slots_;
-  std::uint64_t scratch_bytes_ = 0;
-};
 
 InstructionCode code_of(StepKind kind) {
   switch (kind) {
@@ -95,7 +35,7 @@ InstructionCode code_of(StepKind kind) {
   return InstructionCode::Wait;
 }
 
-// A barrier's message has nothing to reduce, and its plan no kernel.
+// A message of no bytes has nothing to reduce, and a barrier's plan no kernel.
 InstructionCode without_reduction(InstructionCode code) {
   if (code == InstructionCode::RecvReduce) return InstructionCode::Recv;
   return code == InstructionCode::RecvReduceSend ? InstructionCode::RecvSend : code;
@@ -104,6 +44,7 @@ InstructionCode without_reduction(InstructionCode code) {
 // Lowers one channel's steps. Remembers for every sending step how far its lane must have got for it to be complete.
 class ChannelBinder {
  public:
+  // `empty_messages`: those of no bytes are sent, too.
   ChannelBinder(Places places, int channel, bool empty_messages, LaneDirectory& lanes)
       : places_(std::move(places)), channel_(channel), empty_messages_(empty_messages), lanes_(lanes) {}
 
@@ -143,41 +84,77 @@ class ChannelBinder {
       instruction.wait_lane = sent.lane;
       instruction.wait = sent.slices;
     }
-    cut(instruction, step, index);
+    const std::vector<Extent> dst = places_.of(step.dst);
+    const std::vector<Extent> src = places_.of(step.src);
+    const std::vector<Extent> src2 = places_.of(step.src2);
+    const std::vector<Extent> landing = places_.of(step.landing);
+    const auto part_of = [](const std::vector<Extent>& extents, std::size_t part) {
+      return part < extents.size() ? extents[part] : Extent();
+    };
+    const std::size_t parts = step.kind == StepKind::Send ? src.size() : dst.size();
+    for (std::size_t part = 0; part < parts; ++part)
+      cut(instruction, {part_of(dst, part), part_of(src, part), part_of(src2, part), part_of(landing, part)}, step,
+          index);
   }
 
-  // One instruction per kMaxPiece of the step's bytes; both ends of a message cut alike.
-  void cut(Instruction instruction, const Step& step, std::size_t index) {
-    const Extent dst = places_.of(step.dst);
-    const Extent src = places_.of(step.src);
-    const Extent src2 = places_.of(step.src2);
-    const Extent landing = places_.of(step.landing);
+  struct Part {
+    Extent dst;
+    Extent src;
+    Extent src2;
+    Extent landing;
+  };
+
+  // One instruction per kMaxPiece of the part's bytes; both ends of a message cut alike.
+  void cut(Instruction instruction, const Part& part, const Step& step, std::size_t index) {
     const bool lands = step.landing.space != Space::None;
-    const std::uint64_t total = step.kind == StepKind::Send ? src.bytes : dst.bytes;
-    // Both ends know that a chunk is empty, so only a barrier sends messages of no bytes.
+    const std::uint64_t total = step.kind == StepKind::Send ? part.src.bytes : part.dst.bytes;
     const bool moves_message = step.peer >= 0 && empty_messages_;
     if (total == 0) instruction.code = without_reduction(instruction.code);
-    instruction.dst_base = dst.base;
-    instruction.src_base = src.base;
-    instruction.src2_base = src2.base;
+    instruction.dst_base = part.dst.base;
+    instruction.src_base = part.src.base;
+    instruction.src2_base = part.src2.base;
     for (std::uint64_t at = 0; at < total || (at == 0 && moves_message); at += kMaxPiece) {
       const std::uint64_t bytes = std::min(total - at, kMaxPiece);
       instruction.bytes = static_cast<std::uint32_t>(bytes);
-      instruction.dst = (dst.offset + at) & kOffsetMask;
-      instruction.src = (src.offset + at) & kOffsetMask;
+      instruction.dst = (part.dst.offset + at) & kOffsetMask;
+      instruction.src = (part.src.offset + at) & kOffsetMask;
       if (step.kind == StepKind::Reduce) {
-        instruction.set_src2(src2.offset + at);
+        instruction.set_src2(part.src2.offset + at);
       } else {
-        instruction.landing = lands ? static_cast<std::uint32_t>((landing.offset + at) / kLandingUnit) : kNoLanding;
-        WEFT_ASSERT(!lands || landing.offset % kLandingUnit == 0);
+        instruction.landing =
+            lands ? static_cast<std::uint32_t>((part.landing.offset + at) / kLandingUnit) : kNoLanding;
+        WEFT_ASSERT(!lands || part.landing.offset % kLandingUnit == 0);
       }
-      note_sends(instruction, step, index, bytes);
+      note_sends(instruction, index, bytes);
       bound_.instructions.push_back(instruction);
+    }
+    if (moves_message && total > 0) end_message(step, index, total);
+  }
+
+  // Of a v-variant's message the length is known by its last slice, if that is shorter than the others: one whose
+  // slices are all whole is followed by an empty one.
+  void end_message(const Step& step, std::size_t index, std::uint64_t total) {
+    const auto whole = [&](std::uint16_t lane) { return lanes_.slices(lane, total + 1) > lanes_.slices(lane, total); };
+    Instruction end{};
+    end.wait_lane = end.to_lane = kNoLane;
+    end.landing = kNoLanding;
+    const std::uint16_t out = step.kind == StepKind::Send ? use(step.peer) : step.to >= 0 ? use(step.to) : kNoLane;
+    if (step.kind != StepKind::Send && whole(use(step.peer))) {
+      end.code = InstructionCode::Recv;
+      end.lane = use(step.peer);
+      bound_.instructions.push_back(end);
+    }
+    if (out != kNoLane && whole(out)) {
+      end.code = InstructionCode::Send;
+      end.lane = out;
+      note_sends(end, index, 0);
+      bound_.instructions.push_back(end);
     }
   }
 
-  void note_sends(const Instruction& instruction, const Step& step, std::size_t index, std::uint64_t bytes) {
-    const std::uint16_t out = step.kind == StepKind::Send ? instruction.lane : instruction.to_lane;
+  void note_sends(const Instruction& instruction, std::size_t index, std::uint64_t bytes) {
+    const bool sends = instruction.code == InstructionCode::Send;
+    const std::uint16_t out = sends ? instruction.lane : instruction.to_lane;
     if (out == kNoLane) return;
     const auto position = static_cast<std::size_t>(position_[out]);
     slices_[position] += lanes_.slices(out, bytes);
@@ -215,10 +192,13 @@ BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, L
   const std::size_t element_bytes = size_of(operation.dtype);
   WEFT_ASSERT(std::has_single_bit(element_bytes));
   plan.element_shift = static_cast<std::uint32_t>(std::countr_zero(element_bytes));
-  const Places places(schedule, rank, operation.count, element_bytes);
+  const Places places(schedule, rank, operation);
+  // Where all counts are equal both ends know that a chunk is empty, so that only a barrier sends messages of no bytes.
+  // In a v-variant they may be wrong about each other's counts, which only a message can tell.
+  const bool empty_messages = operation.collective == Collective::Barrier || operation.uneven;
   const RankProgram& program = schedule.ranks[static_cast<std::size_t>(rank)];
   for (std::size_t channel = 0; channel < program.channels.size(); ++channel) {
-    ChannelBinder binder(places, static_cast<int>(channel), operation.collective == Collective::Barrier, lanes);
+    ChannelBinder binder(places, static_cast<int>(channel), empty_messages, lanes);
     plan.channels.push_back(binder.bind(program.channels[channel]));
   }
   return plan;

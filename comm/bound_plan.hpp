@@ -31,6 +31,7 @@ struct BoundPlan {
   // Of every message: the sequence is added per operation.
   std::uint32_t call = 0;
   std::uint64_t hash = 0;
+  std::uint64_t count = 0;     // agreed_count(), for reports
   std::int32_t in_flight = 0;  // operations that run it now
 };
 

@@ -5,6 +5,7 @@ namespace weft::comm {
 namespace {
 
 constexpr std::uint32_t kMark = 0x57000000;  // tells a call code from zeroed memory
+constexpr std::uint32_t kUneven = 0x00800000;
 
 }  // namespace
 
@@ -12,17 +13,19 @@ std::uint32_t call_code(const Operation& operation) {
   const std::uint32_t op = reduces(operation.collective) ? static_cast<std::uint32_t>(operation.op) + 1 : 0;
   const std::uint32_t dtype =
       operation.collective == Collective::Barrier ? 0 : static_cast<std::uint32_t>(operation.dtype) + 1;
-  return kMark | static_cast<std::uint32_t>(operation.collective) << 16 | dtype << 8 | op;
+  return kMark | (operation.uneven ? kUneven : 0) | static_cast<std::uint32_t>(operation.collective) << 16 |
+         dtype << 8 | op;
 }
 
 std::optional<Operation> decode_call(std::uint32_t code) {
-  const std::uint32_t collective = code >> 16 & 0xff;
+  const std::uint32_t collective = code >> 16 & 0x7f;
   const std::uint32_t dtype = code >> 8 & 0xff;
   const std::uint32_t op = code & 0xff;
   if ((code & 0xff000000) != kMark || collective >= kCollectives || dtype > kDataTypes || op > kReduceOps)
     return std::nullopt;
   Operation operation;
   operation.collective = static_cast<Collective>(collective);
+  operation.uneven = (code & kUneven) != 0;
   if (dtype > 0) operation.dtype = static_cast<DataType>(dtype - 1);
   if (op > 0) operation.op = static_cast<ReduceOp>(op - 1);
   if (call_code(operation) != code) return std::nullopt;

@@ -9,10 +9,11 @@
 
 namespace weft::comm {
 
-// Root and count are not in the code (they are hashed beside it); the operator only where the collective reduces.
+// Root and count are not in the code (they are hashed beside it); the operator only where the collective reduces. A
+// v-variant has a code of its own.
 std::uint32_t call_code(const Operation& operation);
 
-// Collective, dtype and op of a code; empty for anything that call_code() does not make.
+// Collective, dtype, op and `uneven` of a code; empty for anything that call_code() does not make.
 std::optional<Operation> decode_call(std::uint32_t code);
 
 }  // namespace weft::comm

@@ -10,9 +10,14 @@ namespace weft::comm {
 std::string describe(const CallRecord& record) {
   const std::optional<Operation> call = decode_call(record.call);
   if (!call) return fmt::format("an unknown call #{}", record.sequence);
-  std::string text = fmt::format("{} #{}", to_string(call->collective), record.sequence);
+  std::string text = fmt::format("{} #{}", name_of(*call), record.sequence);
   if (call->collective == Collective::Barrier) return text;
-  text += fmt::format(" of {} {}", record.count, to_string(call->dtype));
+  if (call->uneven) {
+    text += fmt::format(" of {}", to_string(call->dtype));
+    if (record.count > 0) text += fmt::format(", about {} a rank (counts {:08x})", record.count, record.hash >> 32);
+  } else {
+    text += fmt::format(" of {} {}", record.count, to_string(call->dtype));
+  }
   if (reduces(call->collective)) text += fmt::format(", {}", to_string(call->op));
   if (has_root(call->collective)) text += fmt::format(", root {}", record.root);
   return text;
@@ -21,7 +26,7 @@ std::string describe(const CallRecord& record) {
 std::string describe_kind(const CallRecord& record) {
   const std::optional<Operation> call = decode_call(record.call);
   if (!call) return "an unknown call";
-  std::string text = fmt::format("{} #{}", to_string(call->collective), record.sequence);
+  std::string text = fmt::format("{} #{}", name_of(*call), record.sequence);
   if (call->collective != Collective::Barrier) text += fmt::format(" of {}", to_string(call->dtype));
   if (reduces(call->collective)) text += fmt::format(", {}", to_string(call->op));
   return text;

@@ -19,8 +19,8 @@ struct CallRecord {
   std::uint32_t sequence = 0;  // of the call in its communicator, from 1
   std::uint32_t call = 0;      // call_code()
   std::int32_t root = 0;
-  std::uint64_t count = 0;
-  std::uint64_t hash = 0;  // count, root and plan: what travels in messages
+  std::uint64_t count = 0;  // of a v-variant: agreed_count()
+  std::uint64_t hash = 0;   // count, root and plan: what travels in messages
 
   bool operator==(const CallRecord&) const = default;
 };

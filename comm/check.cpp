@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "comm/blocks.hpp"
+
 namespace weft::comm {
 namespace {
 
@@ -12,27 +14,34 @@ namespace {
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 47;
 
 // Where the input begins relative to the output when they are used in place.
-std::ptrdiff_t in_place_offset(const Operation& operation, int rank) {
-  const auto block = static_cast<std::ptrdiff_t>(operation.count * size_of(operation.dtype));
+std::ptrdiff_t in_place_offset(const Operation& operation, int rank, int size) {
+  const std::uint64_t elements =
+      operation.uneven ? own_block_offset(operation, rank, size) : operation.count * static_cast<std::uint64_t>(rank);
+  const auto own = static_cast<std::ptrdiff_t>(elements * size_of(operation.dtype));
   switch (operation.collective) {
     case Collective::AllGather:
     case Collective::Gather:
-      return block * rank;
+      return own;
     case Collective::ReduceScatter:
     case Collective::Scatter:
-      return -block * rank;
+      return -own;
     default:
       return 0;
   }
 }
 
+bool may_be_in_place(const Operation& operation, int rank, int size) {
+  if (has_root(operation.collective) && operation.root != rank) return false;
+  return operation.uneven ? may_share_memory(operation, rank, size) : operation.count > 0;
+}
+
 Status bad(const Operation& operation, std::string text) {
-  return Status(Code::InvalidArgument, fmt::format("{}: {}", to_string(operation.collective), text));
+  return Status(Code::InvalidArgument, fmt::format("{}: {}", name_of(operation), text));
 }
 
 }  // namespace
 
-Status check_call(const Operation& operation, int size) {
+Status check_call(const Operation& operation, int rank, int size) {
   if (static_cast<unsigned>(operation.collective) >= kCollectives)
     return Status(Code::InvalidArgument, "no such collective");
   if (static_cast<unsigned>(operation.dtype) >= kDataTypes) return bad(operation, "no such data type");
@@ -50,6 +59,7 @@ Status check_call(const Operation& operation, int size) {
     return bad(operation, fmt::format("root {} is not a rank of this communicator of {}", operation.root, size));
   }
   if (operation.collective == Collective::Barrier && operation.count != 0) return bad(operation, "count must be 0");
+  if (operation.uneven) return check_blocks(operation, rank, size, kMaxBytes / size_of(operation.dtype));
   const std::uint64_t limit = kMaxBytes / size_of(operation.dtype) / static_cast<std::uint64_t>(size);
   if (operation.count > limit) {
     return bad(operation, fmt::format("count {} is more than the {} elements that {} ranks can handle", operation.count,
@@ -59,7 +69,7 @@ Status check_call(const Operation& operation, int size) {
 }
 
 Status check(const Operation& operation, int rank, int size) {
-  WEFT_TRY(check_call(operation, size));
+  WEFT_TRY(check_call(operation, rank, size));
   const Footprint needs = footprint(operation, rank, size);
   if (needs.fits(operation.in, operation.out)) return {};
   if (needs.in_bytes > 0 && operation.in == nullptr)
@@ -74,8 +84,8 @@ Footprint footprint(const Operation& operation, int rank, int size) {
   Footprint needs;
   needs.in_bytes = input_count(operation, rank, size) * element;
   needs.out_bytes = output_count(operation, rank, size) * element;
-  needs.may_be_in_place = operation.count > 0 && (!has_root(operation.collective) || operation.root == rank);
-  needs.in_place_offset = in_place_offset(operation, rank);
+  needs.may_be_in_place = may_be_in_place(operation, rank, size);
+  needs.in_place_offset = in_place_offset(operation, rank, size);
   return needs;
 }
 

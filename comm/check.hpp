@@ -9,10 +9,11 @@
 
 namespace weft::comm {
 
-// InvalidArgument names the argument and the remedy. Looks at values only, never through the pointers.
+// InvalidArgument names the argument and the remedy. Looks at values only, and of a v-variant at the arrays of its
+// Blocks; never into the buffers.
 Status check(const Operation& operation, int rank, int size);
 // The same without the buffers: for prepare() and explain().
-Status check_call(const Operation& operation, int size);
+Status check_call(const Operation& operation, int rank, int size);
 
 // What a call that passed check_call() asks of its buffers at one rank. Made once per call, asked every time it is made
 // again.

@@ -1,6 +1,9 @@
 // The public face: Communicator, Work and Plan forward to the state.
 #include "weft/communicator.hpp"
 
+#include <algorithm>
+
+#include "comm/blocks.hpp"
 #include "comm/check.hpp"
 #include "comm/communicator_state.hpp"
 #include "comm/create.hpp"
@@ -29,14 +32,14 @@ Work Communicator::start(const Operation& operation) {
 }
 
 Result<Plan> Communicator::prepare(const Operation& operation) {
-  WEFT_TRY(comm::check_call(operation, size()));
+  WEFT_TRY(comm::check_call(operation, rank(), size()));
   WEFT_TRY(state_->prepare(operation));
   WEFT_TRY_ASSIGN(Choice choice, state_->explain(operation));
-  return Plan(state_.get(), operation, std::move(choice));
+  return Plan(state_.get(), operation, size(), std::move(choice));
 }
 
 Result<Choice> Communicator::explain(const Operation& operation) const {
-  WEFT_TRY(comm::check_call(operation, size()));
+  WEFT_TRY(comm::check_call(operation, rank(), size()));
   return state_->explain(operation);
 }
 
@@ -63,6 +66,24 @@ Status Communicator::gather(const void* in, void* out, std::uint64_t count, Data
 }
 Status Communicator::scatter(const void* in, void* out, std::uint64_t count, DataType dtype, int root) {
   return run(weft::scatter(in, out, count, dtype, root));
+}
+Status Communicator::all_gather_v(const void* in, void* out, const Blocks& out_blocks, DataType dtype) {
+  return run(weft::all_gather_v(in, out, out_blocks, dtype));
+}
+Status Communicator::reduce_scatter_v(const void* in, const Blocks& in_blocks, void* out, DataType dtype, ReduceOp op) {
+  return run(weft::reduce_scatter_v(in, in_blocks, out, dtype, op));
+}
+Status Communicator::all_to_all_v(const void* in, const Blocks& in_blocks, void* out, const Blocks& out_blocks,
+                                  DataType dtype) {
+  return run(weft::all_to_all_v(in, in_blocks, out, out_blocks, dtype));
+}
+Status Communicator::gather_v(const void* in, std::uint64_t count, void* out, const Blocks& out_blocks, DataType dtype,
+                              int root) {
+  return run(weft::gather_v(in, count, out, out_blocks, dtype, root));
+}
+Status Communicator::scatter_v(const void* in, const Blocks& in_blocks, void* out, std::uint64_t count, DataType dtype,
+                               int root) {
+  return run(weft::scatter_v(in, in_blocks, out, count, dtype, root));
 }
 Status Communicator::barrier() { return run(weft::barrier()); }
 
@@ -104,6 +125,21 @@ Status Work::wait() {
 }
 
 bool Work::test() { return communicator_ == nullptr || communicator_->test(ticket_); }
+
+// The caller's arrays are only lent for the call.
+Plan::Plan(comm::CommunicatorState* communicator, const Operation& operation, int size, Choice choice)
+    : communicator_(communicator), operation_(operation), choice_(std::move(choice)) {
+  if (!operation.uneven) return;
+  if (!comm::has_in_blocks(operation, communicator->rank())) operation_.in_blocks = {};
+  if (!comm::has_out_blocks(operation, communicator->rank())) operation_.out_blocks = {};
+  for (const std::uint64_t** row : {&operation_.in_blocks.counts, &operation_.in_blocks.offsets,
+                                    &operation_.out_blocks.counts, &operation_.out_blocks.offsets}) {
+    if (*row == nullptr) continue;
+    rows_.push_back(std::make_unique<std::uint64_t[]>(static_cast<std::size_t>(size)));
+    std::copy(*row, *row + size, rows_.back().get());
+    *row = rows_.back().get();
+  }
+}
 
 Status Plan::run(const void* in, void* out) {
   operation_.in = in;

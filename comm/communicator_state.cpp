@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "comm/blocks.hpp"
 #include "comm/call_code.hpp"
 #include "comm/check.hpp"
 #include "comm/patience.hpp"
@@ -25,6 +26,12 @@ constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 
 constexpr int kChannelBits = 8;
 constexpr int kCancelDeadlineMs = 2000;
+
+std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
+  std::uint64_t hash = values.size();
+  for (const std::uint64_t value : values) hash = (hash ^ value ^ hash >> 29) * 0x9e3779b97f4a7c15;
+  return hash;
+}
 
 }  // namespace
 
@@ -107,7 +114,8 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
     return member_.faults.status();
   }
   const bool on_host = operation.memory == MemoryKind::Host && operation.stream == nullptr;
-  KnownCall* known = on_host ? plans_.find(PlanKey(operation)) : nullptr;
+  KnownCall* known = nullptr;
+  if (on_host) known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
   if (known == nullptr) [[unlikely]] {
     WEFT_TRY_ASSIGN(known, learn(operation));
   }
@@ -119,7 +127,7 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
   }
   BoundPlan* const plan = known->plans[in_place].get();
   Slot& slot = take_slot();
-  slot.record = {++sequence_, plan->call, operation.root, operation.count, plan->hash};
+  slot.record = {++sequence_, plan->call, operation.root, plan->count, plan->hash};
   digest_ = (digest_ ^ plan->hash ^ plan->call) * 0x9e3779b97f4a7c15;
   member_.history.publish(slot.record);
   slot.operation.plan = plan;
@@ -131,15 +139,26 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
   return {};
 }
 
+// A v-variant is known by its blocks: equal ones were checked when they were learned.
+KnownCall* CommunicatorState::find_uneven(const Operation& operation) {
+  if (has_in_blocks(operation, rank()) && operation.in_blocks.counts == nullptr) return nullptr;
+  if (has_out_blocks(operation, rank()) && operation.out_blocks.counts == nullptr) return nullptr;
+  flat_blocks(operation, rank(), size(), &blocks_);
+  return plans_.find(PlanKey(operation, hash_of(blocks_)), blocks_);
+}
+
 // A call that was not made before, or was forgotten.
 Result<KnownCall*> CommunicatorState::learn(const Operation& operation) {
-  WEFT_TRY(check_call(operation, size()));
-  KnownCall* const known = plans_.insert(PlanKey(operation), footprint(operation, rank(), size()));
+  WEFT_TRY(check_call(operation, rank(), size()));
+  if (operation.uneven) flat_blocks(operation, rank(), size(), &blocks_);
+  const PlanKey key(operation, operation.uneven ? hash_of(blocks_) : 0);
+  KnownCall* const known = plans_.insert(key, footprint(operation, rank(), size()),
+                                         operation.uneven ? blocks_ : std::vector<std::uint64_t>());
   if (known == nullptr) {
     return Status(
         Code::ResourceExhausted,
         fmt::format("too many different operations in flight; wait for some of them before starting another {}",
-                    to_string(operation.collective)));
+                    name_of(operation)));
   }
   return known;
 }
@@ -153,8 +172,8 @@ Status CommunicatorState::make_plan(const Operation& operation, bool in_place, K
     runtime_->control().fail(member_, usable);
     return usable;
   }
-  runtime_->log().debug("plans {} of {} {}{}: {}", to_string(operation.collective), operation.count,
-                        to_string(operation.dtype), in_place ? " in place" : "", plan->choice.winner().algorithm);
+  runtime_->log().debug("plans {} of {} {}{}: {}", name_of(operation), plan->count, to_string(operation.dtype),
+                        in_place ? " in place" : "", plan->choice.winner().algorithm);
   known.plans[in_place] = std::move(plan);
   return {};
 }
@@ -182,8 +201,8 @@ Status CommunicatorState::finish(Slot& slot) {
 Status CommunicatorState::prepare(const Operation& operation) {
   const auto guard = runtime_->progress().guard();
   if (member_.faults.raised()) return member_.faults.status();
-  WEFT_TRY(check_call(operation, size()));
-  KnownCall* known = plans_.find(PlanKey(operation));
+  WEFT_TRY(check_call(operation, rank(), size()));
+  KnownCall* known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
   if (known == nullptr) {
     WEFT_TRY_ASSIGN(known, learn(operation));
   }

@@ -74,6 +74,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   };
 
   Status begin(const Operation& operation, Slot** slot);
+  KnownCall* find_uneven(const Operation& operation);
   Result<KnownCall*> learn(const Operation& operation);
   Status make_plan(const Operation& operation, bool in_place, KnownCall& known);
   Slot& take_slot();
@@ -94,7 +95,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::unique_ptr<Planner> planner_;
   Engine engine_;
   PlanCache plans_;
-  bool oversubscribed_;  // more ranks than cores on this host
+  std::vector<std::uint64_t> blocks_;  // of the v-variant being looked up
+  bool oversubscribed_;                // more ranks than cores on this host
   std::uint32_t sequence_ = 0;
   std::uint64_t digest_ = 0;                  // of all calls so far
   std::vector<std::unique_ptr<Slot>> slots_;  // by ticket

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
+#include "comm/call_code.hpp"
 
 namespace weft::comm {
 namespace {
@@ -24,9 +26,14 @@ Status mismatch(int rank, const CallRecord& call, int other, const CallRecord& o
   const std::string first = fmt::format("rank {} called {}", rank, describe(call));
   const std::string second = fmt::format("rank {} called {}", other, describe(other_call));
   std::string text = rank < other ? first + ", " + second : second + ", " + first;
-  text += same_call
-              ? " but they chose different schedules: their settings or libraries differ; run the same Weft everywhere"
-              : "; all ranks must make the same calls in the same order";
+  const std::optional<Operation> known = decode_call(call.call);
+  if (!same_call) {
+    text += "; all ranks must make the same calls in the same order";
+  } else if (known && known->uneven) {
+    text += "; their counts differ, and all ranks must give equal ones";
+  } else {
+    text += " but they chose different schedules: their settings or libraries differ; run the same Weft everywhere";
+  }
   return Status(Code::Mismatch, std::move(text), other);
 }
 

@@ -9,14 +9,25 @@
 namespace weft::comm {
 namespace {
 
-Request request_of(const Operation& operation) {
-  return {operation.collective, operation.dtype, operation.op, operation.root, operation.count};
+Request request_of(const Operation& operation, int size) {
+  return {operation.collective,          operation.dtype, operation.op, operation.root,
+          agreed_count(operation, size), operation.uneven};
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
   hash *= 0xff51afd7ed558ccd;
   return hash ^ hash >> 32;
+}
+
+// Of all that every rank knows of the counts.
+std::uint64_t hash_of_counts(const Operation& operation, int size) {
+  std::uint64_t hash = mix(0, agreed_count(operation, size));
+  const bool gathers = operation.collective == Collective::AllGather;
+  if (!operation.uneven || (!gathers && operation.collective != Collective::ReduceScatter)) return hash;
+  const Blocks& blocks = gathers ? operation.out_blocks : operation.in_blocks;
+  for (int rank = 0; rank < size; ++rank) hash = mix(hash, blocks.counts[rank]);
+  return hash;
 }
 
 }  // namespace
@@ -31,40 +42,46 @@ Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, c
 }
 
 Result<Choice> Planner::choose(const Operation& operation, algorithms::Detail detail) {
-  return algorithms::choose(request_of(operation), overrides_, nullptr, model_, detail);
+  return algorithms::choose(request_of(operation, model_.group().size), overrides_, nullptr, model_, detail);
 }
 
-Result<Schedule> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank) {
+Result<const Schedule*> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place,
+                                                 int rank) {
   const algorithms::Selected chosen = algorithms::selected(choice);
   if (chosen.algorithm == nullptr) {
     return Status(Code::Internal, fmt::format("the chosen algorithm {} does not exist", choice.winner().algorithm));
   }
-  BuildOptions build{.root = operation.root, .replicas = chosen.replicas, .in_place = in_place};
-  const auto key =
-      std::tuple(operation.collective, std::string(chosen.algorithm->name), chosen.replicas, operation.root, in_place);
-  if (proved_.contains(key)) {
-    build.only_rank = rank;
-    return build_schedule(*chosen.algorithm, model_.group(), build);
+  BuildOptions build{
+      .root = operation.root, .replicas = chosen.replicas, .in_place = in_place, .uneven = operation.uneven};
+  const Key key(operation.collective, std::string(chosen.algorithm->name), chosen.replicas, operation.root, in_place,
+                operation.uneven);
+  if (const auto kept = uneven_.find(key); kept != uneven_.end()) return &kept->second;
+  if (!proved_.contains(key)) {
+    const Status proof = algorithms::verify(build_schedule(*chosen.algorithm, model_.group(), build));
+    if (!proof.ok()) {
+      return Status(Code::Internal,
+                    fmt::format("{}/{} over {} ranks failed its proof and was not run: {}", name_of(operation),
+                                chosen.algorithm->name, model_.group().size, proof.message()));
+    }
+    proved_.insert(key);
   }
-  Schedule schedule = build_schedule(*chosen.algorithm, model_.group(), build);
-  if (const Status proof = algorithms::verify(schedule); !proof.ok()) {
-    return Status(Code::Internal, fmt::format("{}/{} over {} ranks failed its proof and was not run: {}",
-                                              to_string(operation.collective), chosen.algorithm->name,
-                                              model_.group().size, proof.message()));
-  }
-  proved_.insert(key);
-  return schedule;
+  build.only_rank = rank;
+  Schedule& schedule = operation.uneven ? uneven_[key] : latest_;
+  schedule = build_schedule(*chosen.algorithm, model_.group(), build);
+  return &schedule;
 }
 
 Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, bool in_place, int rank,
                                                  LaneDirectory& lanes) {
   WEFT_TRY_ASSIGN(Choice choice, choose(operation, algorithms::Detail::Winner));
-  WEFT_TRY_ASSIGN(const Schedule schedule, proved_schedule(operation, choice, in_place, rank));
-  auto plan = std::make_unique<BoundPlan>(bind(schedule, rank, operation, lanes));
+  WEFT_TRY_ASSIGN(const Schedule* const schedule, proved_schedule(operation, choice, in_place, rank));
+  auto plan = std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes));
   plan->choice = std::move(choice);
-  plan->size = schedule.size;
+  plan->size = schedule->size;
   plan->call = call_code(operation);
-  plan->hash = mix(mix(mix(0, operation.count), static_cast<std::uint64_t>(operation.root)), schedule.program_hash);
+  plan->count = agreed_count(operation, plan->size);
+  plan->hash = mix(mix(hash_of_counts(operation, plan->size), static_cast<std::uint64_t>(operation.root)),
+                   schedule->program_hash);
   if (reduces(operation.collective)) {
     plan->reduce = reduce_kernel(operation.dtype, operation.op, false);
     plan->reduce_final = reduce_kernel(operation.dtype, operation.op, true);

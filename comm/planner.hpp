@@ -1,6 +1,7 @@
 // Planner: from a call to a plan: choose, build, prove, bind. The set-up path of an operation that was not seen before.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -28,11 +29,18 @@ class Planner final {
  private:
   Planner(algorithms::Overrides overrides, algorithms::CostModel model)
       : overrides_(std::move(overrides)), model_(std::move(model)) {}
-  Result<Schedule> proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank);
+  // Collective, algorithm, replicas, root, in place, uneven.
+  using Key = std::tuple<Collective, std::string, int, int, bool, bool>;
+
+  // Valid until the next call.
+  Result<const Schedule*> proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank);
 
   algorithms::Overrides overrides_;
   algorithms::CostModel model_;
-  std::set<std::tuple<Collective, std::string, int, int, bool>> proved_;  // algorithm, replicas, root, in place
+  std::set<Key> proved_;
+  // Of v-variants, whose counts may be others at every call: this rank's steps.
+  std::map<Key, Schedule> uneven_;
+  Schedule latest_;  // of the others
 };
 
 }  // namespace weft::comm

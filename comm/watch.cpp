@@ -59,6 +59,13 @@ Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked,
   if (idle_ms < kGraceMs) return {};
   transports::Unexpected found;
   if (endpoint.unexpected(&found)) {
+    if (found.signature == slot.operation.signature) {
+      return Status(Code::Mismatch,
+                    fmt::format("rank {} called {}, and rank {} sent it {} bytes where it expects more or fewer; the "
+                                "counts of sender and receiver must agree",
+                                rank(), describe(slot.record), blocked.peer, found.bytes),
+                    blocked.peer);
+    }
     const CallRecord theirs{found.signature.sequence, found.signature.call, 0, 0, found.signature.hash};
     return Status(
         Code::Mismatch,

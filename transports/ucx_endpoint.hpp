@@ -64,6 +64,7 @@ class UcxEndpoint final : public Endpoint {
   void* landing_ = nullptr;
   std::size_t expected_bytes_ = 0;
   ucp_tag_t expected_tag_ = 0;
+  Signature expected_;
   ucp_tag_recv_info_t info_{};
 };
 

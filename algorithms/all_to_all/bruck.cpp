@@ -34,7 +34,7 @@ extern const Algorithm all_to_all_bruck = {
     .native_channels = 1,
     .replicable = true,
     .chunks_per_block = one_chunk,
-    .unsupported = serves_everything,
+    .unsupported = serves_even_blocks,
     .build = build,
 };
 

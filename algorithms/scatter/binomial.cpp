@@ -26,7 +26,7 @@ extern const Algorithm scatter_binomial = {
     .native_channels = 1,
     .replicable = true,
     .chunks_per_block = one_chunk,
-    .unsupported = serves_everything,
+    .unsupported = serves_even_blocks,
     .build = build,
 };
 

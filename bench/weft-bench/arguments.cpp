@@ -48,15 +48,37 @@ struct Words {
 
 std::string join(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
+constexpr std::string_view kUnevenEnd = "_v";
+
+std::vector<Kind> all_kinds() {
+  std::vector<Kind> kinds;
+  for (int i = 0; i < kCollectives; ++i) kinds.push_back({static_cast<Collective>(i), false});
+  for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter, Collective::AllToAll,
+                                      Collective::Gather, Collective::Scatter})
+    kinds.push_back({collective, true});
+  return kinds;
+}
+
+std::optional<Kind> parse_kind(std::string_view name) {
+  const bool uneven = name.ends_with(kUnevenEnd);
+  if (uneven) name.remove_suffix(kUnevenEnd.size());
+  const std::optional<Collective> collective = parse_collective(name);
+  if (!collective) return std::nullopt;
+  const Kind kind{*collective, uneven};
+  const std::vector<Kind> known = all_kinds();
+  return std::find(known.begin(), known.end(), kind) == known.end() ? std::nullopt : std::optional(kind);
+}
+
 // "all", or names; the message lists the names there are.
 template <typename T, typename Parse>
-std::vector<T> named(const std::vector<std::string>& words, int count, std::string_view what, Parse parse_one) {
+std::vector<T> named(const std::vector<std::string>& words, const std::vector<T>& all, std::string_view what,
+                     Parse parse_one) {
   std::vector<T> values;
   std::vector<std::string> known;
-  for (int i = 0; i < count; ++i) known.emplace_back(to_string(static_cast<T>(i)));
+  for (const T& one : all) known.emplace_back(to_string(one));
   for (const auto& word : words) {
     if (word == "all") {
-      for (int i = 0; i < count; ++i) values.push_back(static_cast<T>(i));
+      values.insert(values.end(), all.begin(), all.end());
       continue;
     }
     const std::optional<T> value = parse_one(word);
@@ -67,11 +89,18 @@ std::vector<T> named(const std::vector<std::string>& words, int count, std::stri
   return values;
 }
 
+template <typename T>
+std::vector<T> all_of(int count) {
+  std::vector<T> values;
+  for (int i = 0; i < count; ++i) values.push_back(static_cast<T>(i));
+  return values;
+}
+
 // Each once, in the order given.
 template <typename T>
 void unique(std::vector<T>& values) {
   std::vector<T> once;
-  for (const T value : values) {
+  for (const T& value : values) {
     if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
   }
   values = std::move(once);
@@ -94,9 +123,9 @@ int root_of(const std::string& text) {
 
 // Values from words; throws CLI::ValidationError.
 void convert(const Words& words, Arguments& arguments) {
-  arguments.collectives = named<Collective>(words.collectives, kCollectives, "collective", parse_collective);
-  arguments.dtypes = named<DataType>(words.dtypes, kDataTypes, "data type", parse_data_type);
-  arguments.ops = named<ReduceOp>(words.ops, kReduceOps, "reduce op", parse_reduce_op);
+  arguments.collectives = named(words.collectives, all_kinds(), "collective", parse_kind);
+  arguments.dtypes = named(words.dtypes, all_of<DataType>(kDataTypes), "data type", parse_data_type);
+  arguments.ops = named(words.ops, all_of<ReduceOp>(kReduceOps), "reduce op", parse_reduce_op);
   unique(arguments.collectives);
   unique(arguments.dtypes);
   unique(arguments.ops);
@@ -115,10 +144,17 @@ void convert(const Words& words, Arguments& arguments) {
   arguments.pin = !words.no_pin;
 }
 
+// A range lets NaN pass.
+std::string not_nan(const std::string& text) {
+  return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : std::string();
+}
+
 void add_what(CLI::App& app, Words& words, Arguments& arguments) {
-  app.add_option("collective", words.collectives,
-                 "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
-                 "scatter, barrier, or all")
+  app.add_option(
+         "collective", words.collectives,
+         "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
+         "scatter, barrier; the v-variants all_gather_v, reduce_scatter_v, all_to_all_v, gather_v, scatter_v; or "
+         "all")
       ->required();
   app.add_option("-b,--min-bytes", words.min_bytes, "Smallest size: 8, 4k, 64M, 1G")->capture_default_str();
   app.add_option("-e,--max-bytes", words.max_bytes, "Largest size")->capture_default_str();
@@ -131,6 +167,11 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-o,--op", words.ops, "Reduce ops, comma-separated, or all")->delimiter(',')->capture_default_str();
   app.add_option("-r,--root", words.root, "Root of broadcast, reduce, gather, scatter; all: another at each call")
       ->capture_default_str();
+  app.add_option("--skew", arguments.skew,
+                 "Of v-variants: block 0 is so many times as long as the mean, the others share the rest")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, static_cast<double>(kMaxRanks)))
+      ->check(not_nan);
   app.add_flag("--in-place", arguments.in_place, "Output in the input's place");
   app.add_flag("--out-of-place", words.out_of_place, "Separate buffers (default; with --in-place: both)");
 }
@@ -152,9 +193,7 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("--time-budget", arguments.time_budget_s, "Seconds of timed calls for each size, at most")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 3600.0))
-      ->check([](const std::string& text) {  // a range lets NaN pass
-        return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number of seconds" : std::string();
-      });
+      ->check(not_nan);
   app.add_option("--timeout", arguments.timeout_s, "Seconds before a wait fails (60; else WEFT_TIMEOUT)")
       ->check(CLI::Range(1, 86400));
   app.add_option("--json", arguments.json, "Also write the results there");
@@ -166,6 +205,12 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
 
 }  // namespace
 
+std::string to_string(const Kind& kind) {
+  std::string name(weft::to_string(kind.collective));
+  if (kind.uneven) name += kUnevenEnd;
+  return name;
+}
+
 void apply(const Arguments& arguments, Options& options) {
   if (arguments.timeout_s) {
     options.timeout_ms = *arguments.timeout_s * 1000;
@@ -176,9 +221,11 @@ void apply(const Arguments& arguments, Options& options) {
   if (arguments.channels > 0) options.channels = arguments.channels;
   if (arguments.algorithm.empty()) return;
   std::vector<std::string> rules;
-  for (const auto collective : arguments.collectives) {
-    rules.push_back(fmt::format("{}:{}", to_string(collective), arguments.algorithm));
+  for (const Kind& kind : arguments.collectives) {
+    // A collective and its v-variant share a rule.
+    rules.push_back(fmt::format("{}:{}", to_string(kind.collective), arguments.algorithm));
   }
+  unique(rules);
   options.algorithms = fmt::format("{}", fmt::join(rules, ";"));
 }
 

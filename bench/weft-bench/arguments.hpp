@@ -14,8 +14,18 @@ namespace weft::bench {
 
 inline constexpr int kAllRoots = -1;
 
+// A collective or its v-variant.
+struct Kind {
+  Collective collective = Collective::Barrier;
+  bool uneven = false;
+
+  bool operator==(const Kind&) const = default;
+};
+std::string to_string(const Kind& kind);  // "all_to_all_v"
+
 struct Arguments {
-  std::vector<Collective> collectives;
+  std::vector<Kind> collectives;
+  double skew = 1;           // of v-variants: how much longer than the mean block 0 is
   std::optional<int> ranks;  // -n: start that many ranks here
   std::uint64_t min_bytes = 8;
   std::uint64_t max_bytes = 64ull << 20;

@@ -52,7 +52,8 @@ void write_time(JsonWriter& json, const Timing& time) {
 void write_result(JsonWriter& json, const Measurement& measurement) {
   const auto& call = measurement.what.call;
   json.begin_object();
-  json.member("collective", to_string(call.collective));
+  json.member("collective", name_of(measurement.what));
+  if (measurement.what.uneven) json.member("skew", measurement.what.skew);
   json.member("algorithm", measurement.algorithm);
   json.member("channels", measurement.channels);
   json.member("transport", measurement.transport);

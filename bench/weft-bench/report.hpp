@@ -43,7 +43,7 @@ class Table {
   // OK as long as all of it could be written. After an error nothing more is.
   const Status& written() const { return written_; }
 
-  void begin(Collective collective);
+  void begin(const Case& what);
   void progress(std::string_view what, int done, int total);
   void row(const Measurement& measurement);
   void end(const std::vector<Measurement>& measurements);

@@ -21,16 +21,18 @@ namespace {
 // Everything to measure, in order. A size that rounds to the same call as the one before is left out.
 std::vector<Case> all_cases(const Arguments& arguments, int ranks) {
   std::vector<Case> cases;
-  const auto add = [&](const Operation& call, bool in_place) {
+  const auto add = [&](const Operation& call, bool in_place, bool uneven) {
     const bool all_roots = has_root(call.collective) && arguments.root == kAllRoots;
-    if (cases.empty() || cases.back().call != call || cases.back().in_place != in_place)
-      cases.push_back({call, all_roots, in_place});
+    const Case* const last = cases.empty() ? nullptr : &cases.back();
+    if (last == nullptr || last->call != call || last->in_place != in_place || last->uneven != uneven)
+      cases.push_back({call, all_roots, in_place, uneven, arguments.skew});
   };
-  for (const auto collective : arguments.collectives) {
+  for (const Kind& kind : arguments.collectives) {
+    const Collective collective = kind.collective;
     Operation call;
     call.collective = collective;
     if (collective == Collective::Barrier) {
-      add(call, false);
+      add(call, false, false);
       continue;
     }
     call.root = has_root(collective) ? std::max(0, arguments.root) : 0;
@@ -42,8 +44,11 @@ std::vector<Case> all_cases(const Arguments& arguments, int ranks) {
         if (reduces(collective) && !valid(dtype, op)) continue;
         for (const bool in_place : {false, true}) {
           if (!(in_place ? arguments.in_place : arguments.out_of_place)) continue;
+          // What goes out and what comes in are then not the same blocks.
+          const bool blocks_differ = kind.uneven && collective == Collective::AllToAll && arguments.skew != 1;
+          if (in_place && blocks_differ) continue;
           for (const auto bytes : sweep(arguments.min_bytes, arguments.max_bytes, arguments.factor)) {
-            add(sized(call, bytes, ranks), in_place);
+            add(sized(call, bytes, ranks), in_place, kind.uneven);
           }
         }
       }
@@ -68,8 +73,7 @@ class Runner {
     Summary summary;
     for (std::size_t i = 0; i < cases.size() && summary.told.ok(); ++i) {
       const auto& what = cases[i];
-      if (tells && (i == 0 || cases[i - 1].call.collective != what.call.collective))
-        table_->begin(what.call.collective);
+      if (tells && (i == 0 || name_of(cases[i - 1]) != name_of(what))) table_->begin(what);
       if (tells) table_->progress(describe(what), static_cast<int>(i) + 1, static_cast<int>(cases.size()));
       auto measured = measure(what);
       if (!measured) return std::move(measured).error().with_context(describe(what));
@@ -113,7 +117,7 @@ class Runner {
   static std::string describe(const Case& what) {
     const auto& call = what.call;
     if (call.collective == Collective::Barrier) return "barrier";
-    return fmt::format("{} of {} x {}{}", to_string(call.collective), call.count, to_string(call.dtype),
+    return fmt::format("{} of {} x {}{}", name_of(what), call.count, to_string(call.dtype),
                        reduces(call.collective) ? fmt::format(", {}", to_string(call.op)) : "");
   }
 
@@ -125,11 +129,10 @@ class Runner {
         what.call.collective == Collective::Barrier ? 0 : message_bytes(what.call, communicator_.size());
     measurement.transport = transports_of(communicator_);
     measurement.checked = arguments_.check;
-    WEFT_TRY_ASSIGN(const auto choice, communicator_.explain(what.call));
+    Workload workload(what, {communicator_.rank(), communicator_.size()}, pattern_of(what.call), {in_, out_});
+    WEFT_TRY_ASSIGN(const auto choice, communicator_.explain(workload.calls().front()));
     measurement.algorithm = choice.winner().algorithm;
     measurement.channels = choice.winner().channels;
-
-    Workload workload(what, {communicator_.rank(), communicator_.size()}, pattern_of(what.call), {in_, out_});
     // Before the clock and after it: a plan that only works once would show.
     WEFT_TRY(checked_calls(what, workload, measurement));
     workload.clear();
@@ -185,10 +188,13 @@ std::pair<std::uint64_t, std::uint64_t> buffer_bytes(const Arguments& arguments,
   for (const auto& what : all_cases(arguments, ranks)) {
     if (what.call.collective == Collective::Barrier) continue;
     const auto element = size_of(what.call.dtype);
-    const auto read = input_count(what.call, what.call.root, ranks) * element;
-    const auto written = output_count(what.call, what.call.root, ranks) * element;
-    if (!what.in_place) in = std::max(in, read);
-    out = std::max(out, what.in_place ? std::max(read, written) : written);
+    // Block 0 is the longest or, where --skew is below 1, all others are.
+    for (const int rank : {0, std::min(1, ranks - 1), what.call.root}) {
+      const auto read = input_count(what, rank, ranks) * element;
+      const auto written = output_count(what, rank, ranks) * element;
+      if (!what.in_place) in = std::max(in, read);
+      out = std::max(out, what.in_place ? std::max(read, written) : written);
+    }
   }
   return {in, out};
 }
@@ -204,7 +210,8 @@ Status check_cases(const Arguments& arguments, int ranks) {
   if (!all_cases(arguments, ranks).empty()) return {};
   return Status(
       Code::InvalidArgument,
-      "nothing to measure: no --op given can reduce a --dtype given (bit operators need integers, avg no bool)");
+      "nothing to measure: no --op given can reduce a --dtype given (bit operators need integers, avg no bool), or "
+      "all_to_all_v was to be in place with another --skew than 1");
 }
 
 Result<Summary> run_benchmark(Communicator& communicator, const Arguments& arguments) {

@@ -46,6 +46,7 @@ Difference first_difference(const std::vector<std::uint64_t>& hashes, std::size_
 std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
   return {
       {"the collectives", names(arguments.collectives)},
+      {"--skew", fmt::format("{}", arguments.skew)},
       {"--algorithm", or_none(arguments.algorithm)},
       {"--transport", or_none(fmt::format("{}", fmt::join(arguments.transports, ",")))},
       {"--channels", fmt::format("{}", arguments.channels)},

@@ -60,9 +60,10 @@ Table::Table(const Setting& setting, const Arguments& arguments) : show_progress
   write(head);
 }
 
-void Table::begin(Collective collective) {
+void Table::begin(const Case& what) {
   clear_progress();
-  write(fmt::format("#\n# {}\n", to_string(collective)) + line_of("size(B)", "count", "type", "redop", "root", "place",
+  const std::string skew = what.uneven ? fmt::format(", block 0 is {:g} times the mean", what.skew) : "";
+  write(fmt::format("#\n# {}{}\n", name_of(what), skew) + line_of("size(B)", "count", "type", "redop", "root", "place",
                                                                   "algorithm", "transport", "time(us)", "min(us)",
                                                                   "p99(us)", "algbw", "busbw", "#wrong"));
 }

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
 
 namespace weft::bench {
 namespace {
@@ -33,19 +36,82 @@ Operation sized(Operation call, std::uint64_t bytes, int ranks) {
   return call;
 }
 
+std::string name_of(const Case& what) {
+  std::string name(to_string(what.call.collective));
+  if (what.uneven) name += "_v";
+  return name;
+}
+
+std::vector<std::uint64_t> block_lengths(const Case& what, int ranks) {
+  const auto count = static_cast<std::uint64_t>(ranks);
+  std::vector<std::uint64_t> lengths(count, what.call.count);
+  if (!what.uneven || ranks == 1) return lengths;
+  const std::uint64_t all = what.call.count * count;
+  lengths[0] =
+      std::min(all, static_cast<std::uint64_t>(std::llround(static_cast<double>(what.call.count) * what.skew)));
+  const std::uint64_t rest = all - lengths[0];
+  for (std::uint64_t block = 1; block < count; ++block)
+    lengths[block] = rest / (count - 1) + (block <= rest % (count - 1) ? 1 : 0);
+  return lengths;
+}
+
+namespace {
+
+std::uint64_t sum(const std::vector<std::uint64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+std::uint64_t input_count(const Case& what, int rank, int ranks) {
+  const std::vector<std::uint64_t> lengths = block_lengths(what, ranks);
+  switch (what.call.collective) {
+    case Collective::AllGather:
+    case Collective::Gather:
+      return lengths[static_cast<std::size_t>(rank)];
+    case Collective::ReduceScatter:
+    case Collective::AllToAll:
+      return sum(lengths);
+    default:
+      return weft::input_count(what.call, rank, ranks);
+  }
+}
+
+std::uint64_t output_count(const Case& what, int rank, int ranks) {
+  const std::vector<std::uint64_t> lengths = block_lengths(what, ranks);
+  switch (what.call.collective) {
+    case Collective::ReduceScatter:
+    case Collective::Scatter:
+      return lengths[static_cast<std::size_t>(rank)];
+    case Collective::AllGather:
+      return sum(lengths);
+    case Collective::AllToAll:
+      return lengths[static_cast<std::size_t>(rank)] * static_cast<std::uint64_t>(ranks);
+    default:
+      return weft::output_count(what.call, rank, ranks);
+  }
+}
+
 Workload::Workload(const Case& what, Place place, const Pattern& pattern, Buffers buffers)
-    : case_(what), rank_(place.rank), ranks_(place.ranks), pattern_(pattern), buffers_(buffers) {
+    : case_(what),
+      rank_(place.rank),
+      ranks_(place.ranks),
+      pattern_(pattern),
+      buffers_(buffers),
+      lengths_(block_lengths(what, place.ranks)),
+      received_(lengths_.size(), lengths_[static_cast<std::size_t>(place.rank)]) {
+  std::exclusive_scan(lengths_.begin(), lengths_.end(), std::back_inserter(begins_), std::uint64_t{0});
   // Roots differ in what they read and write, so the buffers serve any.
   std::uint64_t read = 0;
   std::uint64_t written = 0;
   std::vector<Operation> calls;
   const int first = case_.all_roots ? 0 : case_.call.root;
   for (int root = first; root == first || (case_.all_roots && root < ranks_); ++root) {
-    auto call = case_.call;
-    call.root = root;
-    read = std::max(read, input_count(call, rank_, ranks_));
-    written = std::max(written, output_count(call, rank_, ranks_));
-    calls.push_back(call);
+    Case one = case_;
+    one.call.root = root;
+    read = std::max(read, input_count(one, rank_, ranks_));
+    written = std::max(written, output_count(one, rank_, ranks_));
+    calls.push_back(one.call);
   }
   const auto element = size_of(case_.call.dtype);
   in_bytes_ = buffers_.in.place(case_.in_place ? 0 : read * element);
@@ -54,9 +120,11 @@ Workload::Workload(const Case& what, Place place, const Pattern& pattern, Buffer
 }
 
 Operation Workload::bound(const Operation& call) const {
-  const bool reads = input_count(call, rank_, ranks_) > 0;
-  const bool writes = output_count(call, rank_, ranks_) > 0;
-  const auto own_block = static_cast<std::uint64_t>(rank_) * call.count * size_of(call.dtype);
+  Case one = case_;
+  one.call = call;
+  const bool reads = input_count(one, rank_, ranks_) > 0;
+  const bool writes = output_count(one, rank_, ranks_) > 0;
+  const auto own_block = begin(rank_) * size_of(call.dtype);
   auto result = call;
   std::byte* in = case_.in_place ? out_bytes_.data() : in_bytes_.data();
   std::byte* out = out_bytes_.data();
@@ -66,36 +134,44 @@ Operation Workload::bound(const Operation& call) const {
   }
   result.in = reads ? in : nullptr;
   result.out = writes ? out : nullptr;
+  if (case_.uneven) bind_blocks(result);
   return result;
 }
 
+void Workload::bind_blocks(Operation& call) const {
+  const std::uint64_t mean = call.count;
+  call.uneven = true;
+  call.in_blocks = {lengths_.data(), nullptr};
+  call.out_blocks = {call.collective == Collective::AllToAll ? received_.data() : lengths_.data(), nullptr};
+  call.count = call.collective == Collective::AllToAll ? mean : length(rank_);
+}
+
 std::vector<Workload::Piece> Workload::input(const Operation& call) const {
-  const auto count = input_count(call, rank_, ranks_);
+  const auto count = weft::input_count(call, rank_, ranks_);
   if (count == 0) return {};
   return {{&pattern_.contribution(rank_), 0, count}};
 }
 
 std::vector<Workload::Piece> Workload::output(const Operation& call) const {
-  if (output_count(call, rank_, ranks_) == 0) return {};
-  const auto count = call.count;
-  const auto own_block = static_cast<std::uint64_t>(rank_) * count;
+  if (weft::output_count(call, rank_, ranks_) == 0) return {};
   std::vector<Piece> pieces;
   switch (call.collective) {
     case Collective::AllReduce:
     case Collective::Reduce:
-      return {{&pattern_.reduction(), 0, count}};
+      return {{&pattern_.reduction(), 0, call.count}};
     case Collective::ReduceScatter:
-      return {{&pattern_.reduction(), own_block, count}};
+      return {{&pattern_.reduction(), begin(rank_), length(rank_)}};
     case Collective::Broadcast:
-      return {{&pattern_.contribution(call.root), 0, count}};
+      return {{&pattern_.contribution(call.root), 0, call.count}};
     case Collective::Scatter:
-      return {{&pattern_.contribution(call.root), own_block, count}};
+      return {{&pattern_.contribution(call.root), begin(rank_), length(rank_)}};
     case Collective::AllGather:
     case Collective::Gather:
-      for (int from = 0; from < ranks_; ++from) pieces.push_back({&pattern_.contribution(from), 0, count});
+      for (int from = 0; from < ranks_; ++from) pieces.push_back({&pattern_.contribution(from), 0, length(from)});
       return pieces;
     case Collective::AllToAll:
-      for (int from = 0; from < ranks_; ++from) pieces.push_back({&pattern_.contribution(from), own_block, count});
+      for (int from = 0; from < ranks_; ++from)
+        pieces.push_back({&pattern_.contribution(from), begin(rank_), length(rank_)});
       return pieces;
     case Collective::Barrier:
       return {};

@@ -13,10 +13,20 @@ namespace weft::bench {
 
 // What is measured: everything but the buffers.
 struct Case {
-  Operation call;          // without buffers
+  Operation call;          // without buffers; of a v-variant, the even call of blocks of mean length
   bool all_roots = false;  // another root at each call
   bool in_place = false;
+  bool uneven = false;  // a v-variant
+  double skew = 1;      // block 0 is so many times as long as the mean
 };
+
+std::string name_of(const Case& what);  // "all_to_all_v"
+
+// Elements of each rank's block; together as many as of the even call.
+std::vector<std::uint64_t> block_lengths(const Case& what, int ranks);
+// Elements that `rank` reads and writes.
+std::uint64_t input_count(const Case& what, int rank, int ranks);
+std::uint64_t output_count(const Case& what, int rank, int ranks);
 
 // The call with the count that `bytes` means (at least one element), as nccl-tests counts bytes.
 Operation sized(Operation call, std::uint64_t bytes, int ranks);
@@ -56,7 +66,10 @@ class Workload {
     std::uint64_t first;  // index in `values`
     std::uint64_t count;
   };
+  std::uint64_t length(int block) const { return lengths_[static_cast<std::size_t>(block)]; }
+  std::uint64_t begin(int block) const { return begins_[static_cast<std::size_t>(block)]; }
   Operation bound(const Operation& call) const;
+  void bind_blocks(Operation& call) const;
   std::vector<Piece> input(const Operation& call) const;
   std::vector<Piece> output(const Operation& call) const;
   void check_pieces(const std::vector<Piece>& pieces, const void* data, std::string_view what, Verdict& verdict) const;
@@ -66,8 +79,11 @@ class Workload {
   int ranks_;
   const Pattern& pattern_;
   Buffers buffers_;
-  std::span<std::byte> in_bytes_;   // empty in place
-  std::span<std::byte> out_bytes_;  // in place: the one buffer of input and output
+  std::span<std::byte> in_bytes_;        // empty in place
+  std::span<std::byte> out_bytes_;       // in place: the one buffer of input and output
+  std::vector<std::uint64_t> lengths_;   // of blocks
+  std::vector<std::uint64_t> begins_;    // where they lie, one behind the other
+  std::vector<std::uint64_t> received_;  // of all_to_all: what comes from each rank
   std::vector<Operation> calls_;
 };
 

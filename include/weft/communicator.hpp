@@ -52,6 +52,14 @@ class Communicator {
   Status gather(const void* in, void* out, std::uint64_t count, DataType dtype, int root = 0);
   Status scatter(const void* in, void* out, std::uint64_t count, DataType dtype, int root = 0);
   Status barrier();
+  Status all_gather_v(const void* in, void* out, const Blocks& out_blocks, DataType dtype);
+  Status reduce_scatter_v(const void* in, const Blocks& in_blocks, void* out, DataType dtype,
+                          ReduceOp op = ReduceOp::Sum);
+  Status all_to_all_v(const void* in, const Blocks& in_blocks, void* out, const Blocks& out_blocks, DataType dtype);
+  Status gather_v(const void* in, std::uint64_t count, void* out, const Blocks& out_blocks, DataType dtype,
+                  int root = 0);
+  Status scatter_v(const void* in, const Blocks& in_blocks, void* out, std::uint64_t count, DataType dtype,
+                   int root = 0);
 
   // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative
   // colour takes no part and gets a communicator of one rank (itself). Uses the parent's connections.

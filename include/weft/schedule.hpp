@@ -77,6 +77,7 @@ struct Schedule {
   int root = 0;
   int channels = 1;
   int chunks_per_block = 1;
+  bool uneven = false;  // serves blocks of unequal counts, too: only pieces of equal logical chunks are of one size
   std::vector<RankProgram> ranks;  // `size` entries; a projected schedule has steps for one rank only
   std::uint64_t program_hash = 0;  // hash of the global program: equal on all ranks whatever was projected or aliased
 

@@ -97,7 +97,8 @@ struct Request {
   DataType dtype = DataType::Float32;
   ReduceOp op = ReduceOp::Sum;
   int root = 0;
-  std::uint64_t count = 0;  // elements, as in Operation
+  std::uint64_t count = 0;  // elements, as in Operation; if uneven, its agreed_count()
+  bool uneven = false;  // a v-variant: of all_to_all, gather and scatter a rank knows the counts of its own blocks only
 };
 
 // One algorithm: a constant in the file algorithms/<collective>/<name>.cpp.
@@ -122,6 +123,7 @@ struct BuildOptions {
   int root = 0;
   int replicas = 1;         // channels of the result = native_channels * replicas
   bool in_place = false;    // of every rank (all ranks or rank `only_rank`)
+  bool uneven = false;      // for a v-variant: scratch is not shared by chunks of different blocks
   int only_rank = -1;       // project: emit steps for this rank only; -1: for all
   bool hoist_sends = true;  // passes, off only to study them
   bool fuse = true;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "weft/choice.hpp"
 #include "weft/operation.hpp"
@@ -55,11 +56,11 @@ class Plan {
 
  private:
   friend class Communicator;
-  Plan(comm::CommunicatorState* communicator, const Operation& operation, Choice choice)
-      : communicator_(communicator), operation_(operation), choice_(std::move(choice)) {}
+  Plan(comm::CommunicatorState* communicator, const Operation& operation, int size, Choice choice);
 
   comm::CommunicatorState* communicator_;
   Operation operation_;
+  std::vector<std::unique_ptr<std::uint64_t[]>> rows_;  // what operation_'s blocks point to
   Choice choice_;
 };
 

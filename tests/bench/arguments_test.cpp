@@ -21,7 +21,7 @@ TEST(Arguments, names_become_values) {
       parse_words({"all_reduce", "all_gather", "-n", "4", "--dtype", "f32,bf16", "--op", "sum,max", "--min-bytes", "4k",
                    "--max-bytes", "1M", "--root", "all", "--transport", "shm,ucx"});
   ASSERT_TRUE(parsed.arguments) << parsed.text;
-  EXPECT_THAT(parsed.arguments->collectives, ElementsAre(Collective::AllReduce, Collective::AllGather));
+  EXPECT_THAT(parsed.arguments->collectives, ElementsAre(Kind{Collective::AllReduce}, Kind{Collective::AllGather}));
   EXPECT_THAT(parsed.arguments->dtypes, ElementsAre(DataType::Float32, DataType::BFloat16));
   EXPECT_THAT(parsed.arguments->ops, ElementsAre(ReduceOp::Sum, ReduceOp::Max));
   EXPECT_EQ(parsed.arguments->min_bytes, 4096u);
@@ -34,7 +34,7 @@ TEST(Arguments, names_become_values) {
 TEST(Arguments, all_is_every_collective_once) {
   const auto parsed = parse_words({"all", "all_reduce"});
   ASSERT_TRUE(parsed.arguments) << parsed.text;
-  EXPECT_EQ(parsed.arguments->collectives.size(), static_cast<std::size_t>(kCollectives));
+  EXPECT_EQ(parsed.arguments->collectives.size(), static_cast<std::size_t>(kCollectives) + 5);  // and the v-variants
 }
 
 TEST(Arguments, buffers_are_separate_unless_in_place_is_asked_for) {

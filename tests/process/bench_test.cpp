@@ -25,7 +25,7 @@ TEST(Bench, every_collective_is_right_over_shared_memory) {
       run_bench(briefly({"all", "-n", "4", "--transport", "shm", "--root", "all", "--in-place", "--out-of-place"}));
   ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
   EXPECT_EQ(outcome.wrong(), 0);
-  EXPECT_EQ(outcome.results.size(), 8u * 3 * 2 + 1);  // three sizes, both places; one barrier
+  EXPECT_EQ(outcome.results.size(), 13u * 3 * 2 + 1);  // three sizes, both places; one barrier
   for (const auto& result : outcome.results) EXPECT_EQ(result.at("transport"), "shm");
   EXPECT_THAT(outcome.process.output, HasSubstr("# Out of bounds values : 0 OK"));
 }
