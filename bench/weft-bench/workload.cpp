@@ -139,11 +139,11 @@ Operation Workload::bound(const Operation& call) const {
 }
 
 void Workload::bind_blocks(Operation& call) const {
-  const std::uint64_t mean = call.count;
   call.uneven = true;
   call.in_blocks = {lengths_.data(), nullptr};
   call.out_blocks = {call.collective == Collective::AllToAll ? received_.data() : lengths_.data(), nullptr};
-  call.count = call.collective == Collective::AllToAll ? mean : length(rank_);
+  call.count =
+      call.collective == Collective::AllToAll ? *std::max_element(lengths_.begin(), lengths_.end()) : length(rank_);
 }
 
 std::vector<Workload::Piece> Workload::input(const Operation& call) const {
