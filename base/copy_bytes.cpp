@@ -26,8 +26,6 @@ namespace weft::base {
 namespace {
 
 constexpr std::size_t kRepMovsbBytes = std::size_t{2} << 10;
-// About half of a large last-level cache: a copy this long evicts all of it.
-constexpr std::size_t kStreamingBytes = std::size_t{16} << 20;
 constexpr std::size_t kLineBytes = 64;
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 namespace weft::base {
 
+// About half of a large last-level cache: a buffer this long evicts all of it.
+inline constexpr std::size_t kStreamingBytes = std::size_t{16} << 20;
+
 // Copies `bytes` from `src` to `dst`. The two do not overlap, or are equal (then nothing is done). Any alignment.
 void copy_bytes(void* dst, const void* src, std::size_t bytes) noexcept;
 

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "comm/places.hpp"
@@ -185,22 +187,73 @@ class ChannelBinder {
   std::vector<std::uint32_t> slices_;      // by that position
 };
 
+// Binds a channel's steps, for all passes.
+class PassBinder {
+ public:
+  PassBinder(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes)
+      : schedule_(schedule), rank_(rank), operation_(operation), lanes_(lanes) {}
+
+  BoundChannel bind(int channel, const Passes& passes) {
+    const std::uint64_t chunk_elements = passes.chunk_bytes / size_of(operation_.dtype);
+    const auto [begin, end] = part(channel, passes.replicas);
+    const auto chunks = static_cast<std::uint64_t>(schedule_.chunks_per_block / passes.replicas);
+    const std::uint64_t most = chunk_elements * chunks;
+    if (operation_.uneven || most == 0 || end - begin <= most) return bind_pass(channel, std::nullopt);
+
+    const std::uint64_t count = (end - begin + most - 1) / most;
+    // Chunks that begin on cache lines, if the blocks do.
+    const std::uint64_t unit = chunks * kLandingUnit / size_of(operation_.dtype);
+    const std::uint64_t elements = ((end - begin + count - 1) / count + unit - 1) / unit * unit;
+    const std::uint64_t before_last = (end - begin - 1) / elements;
+    Segment segment{first_chunk(channel, passes.replicas), static_cast<int>(chunks), begin, elements};
+    BoundChannel bound = bind_pass(channel, segment);
+    segment.elements = end - begin - before_last * elements;
+    bound.last_instructions = bind_pass(channel, segment).instructions;
+    bound.passes = static_cast<std::uint32_t>(before_last + 1);
+    bound.pass_bytes = elements * size_of(operation_.dtype);
+    return bound;
+  }
+
+ private:
+  // Each replica has an equal part of the chunks of every block.
+  int first_chunk(int channel, int replicas) const {
+    return channel / (schedule_.channels / replicas) * (schedule_.chunks_per_block / replicas);
+  }
+
+  // The elements of a block that the channel's replica handles.
+  std::pair<std::uint64_t, std::uint64_t> part(int channel, int replicas) const {
+    const auto first = static_cast<std::uint64_t>(first_chunk(channel, replicas));
+    const auto own = static_cast<std::uint64_t>(schedule_.chunks_per_block / replicas);
+    const auto all = static_cast<std::uint64_t>(schedule_.chunks_per_block);
+    return {first * operation_.count / all, (first + own) * operation_.count / all};
+  }
+
+  BoundChannel bind_pass(int channel, const std::optional<Segment>& segment) {
+    // Where all counts are equal both ends know that a chunk is empty, so that only a barrier sends messages of no
+    // bytes. In a v-variant they may be wrong about each other's counts, which only a message can tell.
+    const bool empty_messages = operation_.collective == Collective::Barrier || operation_.uneven;
+    ChannelBinder binder(Places(schedule_, rank_, operation_, segment), channel, empty_messages, lanes_);
+    const RankProgram& program = schedule_.ranks[static_cast<std::size_t>(rank_)];
+    return binder.bind(program.channels[static_cast<std::size_t>(channel)]);
+  }
+
+  const Schedule& schedule_;
+  int rank_;
+  const Operation& operation_;
+  LaneDirectory& lanes_;
+};
+
 }  // namespace
 
-BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes) {
+BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes,
+               const Passes& passes) {
   BoundPlan plan;
   const std::size_t element_bytes = size_of(operation.dtype);
   WEFT_ASSERT(std::has_single_bit(element_bytes));
   plan.element_shift = static_cast<std::uint32_t>(std::countr_zero(element_bytes));
-  const Places places(schedule, rank, operation);
-  // Where all counts are equal both ends know that a chunk is empty, so that only a barrier sends messages of no bytes.
-  // In a v-variant they may be wrong about each other's counts, which only a message can tell.
-  const bool empty_messages = operation.collective == Collective::Barrier || operation.uneven;
   const RankProgram& program = schedule.ranks[static_cast<std::size_t>(rank)];
-  for (std::size_t channel = 0; channel < program.channels.size(); ++channel) {
-    ChannelBinder binder(places, static_cast<int>(channel), empty_messages, lanes);
-    plan.channels.push_back(binder.bind(program.channels[channel]));
-  }
+  for (std::size_t channel = 0; channel < program.channels.size(); ++channel)
+    plan.channels.push_back(PassBinder(schedule, rank, operation, lanes).bind(static_cast<int>(channel), passes));
   return plan;
 }
 

@@ -14,11 +14,27 @@
 
 namespace weft::comm {
 
+// A channel goes through its instructions once, or, where blocks are long, in several passes, each over the next part
+// of every block: so what is at work stays in the caches, and several channels are at different steps at a time. One
+// pass ends, with all its sends handed over, before the next begins: each is a run of the proved schedule.
 struct BoundChannel {
-  std::vector<Instruction> instructions;
+  std::vector<Instruction> instructions;       // of every pass but the last of several
+  std::vector<Instruction> last_instructions;  // that may be shorter
+  std::uint32_t passes = 1;
+  std::uint64_t pass_bytes = 0;         // how much further into both buffers the next pass is
   std::vector<std::uint16_t> lanes;     // every lane the instructions name, each once
   std::vector<std::uint32_t> messages;  // by position in `lanes`: how many sends the channel queues on it at most
   std::uint64_t scratch_bytes = 0;
+
+  const std::vector<Instruction>& of_pass(bool last) const {
+    return last && passes > 1 ? last_instructions : instructions;
+  }
+};
+
+// How a plan's blocks are cut into passes.
+struct Passes {
+  int replicas = 1;               // of the algorithm, in the schedule
+  std::uint64_t chunk_bytes = 0;  // a chunk is this long at most, about; 0: one pass
 };
 
 struct BoundPlan {
@@ -28,6 +44,7 @@ struct BoundPlan {
   ReduceKernel reduce = nullptr;        // every reduction but an element's last
   ReduceKernel reduce_final = nullptr;  // the last: Avg scales here
   std::int32_t size = 1;                // ranks, for Avg
+  bool streaming = false;               // the output is larger than the caches: written past them
   // Of every message: the sequence is added per operation.
   std::uint32_t call = 0;
   std::uint64_t hash = 0;
@@ -44,6 +61,7 @@ class LaneDirectory {
 };
 
 // `schedule` has rank's steps. The plan's choice, call, hash and kernels are the caller's to fill.
-BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes);
+BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes,
+               const Passes& passes = {});
 
 }  // namespace weft::comm

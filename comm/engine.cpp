@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/copy_bytes.hpp"
 #include "base/deadline.hpp"
+#include "comm/write_move.hpp"
 
 namespace weft::comm {
 
@@ -64,17 +65,25 @@ bool Engine::advance(std::size_t index) {
     if (channel.queue.empty()) return false;
     begin(channel, index, *channel.queue.pop());
   }
-  while (channel.next != channel.end) {
-    if (!execute(channel, *channel.next)) {
-      for (const std::uint16_t lane : channel.program->lanes) {
-        if (!lanes_[lane]->queue_empty()) lanes_[lane]->pump(channel.current->signature);
+  for (;;) {
+    while (channel.next != channel.end) {
+      if (!execute(channel, *channel.next)) {
+        for (const std::uint16_t lane : channel.program->lanes) {
+          if (!lanes_[lane]->queue_empty()) lanes_[lane]->pump(channel.current->signature);
+        }
+        return false;
       }
-      return false;
+      ++movements_;
+      ++channel.next;
     }
-    ++movements_;
-    ++channel.next;
+    if (!drained(channel)) return false;
+    if (channel.passes_left == 0) break;
+    --channel.passes_left;
+    for (const Base base : {Base::Input, Base::Output})
+      if (std::byte*& at = channel.bases[static_cast<std::size_t>(base)]; at != nullptr)
+        at += channel.program->pass_bytes;
+    begin_pass(channel);
   }
-  if (!drained(channel)) return false;
   finish(channel);
   return true;
 }
@@ -82,11 +91,17 @@ bool Engine::advance(std::size_t index) {
 void Engine::begin(Channel& channel, std::size_t index, ActiveOperation& operation) {
   channel.current = &operation;
   channel.program = &operation.plan->channels[index];
-  channel.next = channel.program->instructions.data();
-  channel.end = channel.next + channel.program->instructions.size();
   // Input is never written: the only destinations are Output and scratch.
   channel.bases = {const_cast<std::byte*>(operation.in), operation.out,
                    channel.arenas.empty() ? nullptr : channel.arenas.back().memory.get()};
+  channel.passes_left = channel.program->passes - 1;
+  begin_pass(channel);
+}
+
+void Engine::begin_pass(Channel& channel) {
+  const std::vector<Instruction>& instructions = channel.program->of_pass(channel.passes_left == 0);
+  channel.next = instructions.data();
+  channel.end = channel.next + instructions.size();
   channel.done = 0;
   channel.taken = 0;
   channel.offered = nullptr;
@@ -152,9 +167,14 @@ bool Engine::receive_at_once(Channel& channel, const Instruction& instruction, b
   if (channel.offered == nullptr) channel.offered = offer(channel, instruction, true);
   const auto* lent = static_cast<const std::byte*>(in.receive(instruction.bytes, channel.offered, signature));
   if (lent == nullptr) return false;
-  put(channel, instruction, lent, 0, instruction.bytes);
   if (forwards) {
-    lanes_[instruction.to_lane]->send(channel.at(instruction.dst_base, instruction.dst), instruction.bytes, signature);
+    Lane& out = *lanes_[instruction.to_lane];
+    const transports::Stage stage = out.stage(instruction.bytes);
+    put(channel, instruction, lent, 0, instruction.bytes, stage);
+    const std::byte* const dst = channel.at(instruction.dst_base, instruction.dst);
+    out.send(stage.place != nullptr ? static_cast<std::byte*>(stage.place) : dst, instruction.bytes, signature);
+  } else {
+    put(channel, instruction, lent, 0, instruction.bytes, {});
   }
   in.release();
   channel.offered = nullptr;
@@ -226,7 +246,7 @@ std::byte* Engine::offer(const Channel& channel, const Instruction& instruction,
 // The next `bytes` of dst from the same bytes of the message.
 void Engine::write(Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t bytes,
                    bool forwards) {
-  put(channel, instruction, message, channel.done, bytes);
+  put(channel, instruction, message, channel.done, bytes, {});
   channel.done += bytes;
   if (!forwards || bytes == 0) return;
   Lane& out = *lanes_[instruction.to_lane];
@@ -234,18 +254,22 @@ void Engine::write(Channel& channel, const Instruction& instruction, const std::
   out.pump(channel.current->signature);
 }
 
-// `bytes` of dst from `done` on, from those of the message.
+// `bytes` of dst from `done` on, from those of the message; and the same into the stage, if there is one.
 void Engine::put(const Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t done,
-                 std::size_t bytes) {
+                 std::size_t bytes, transports::Stage stage) {
+  const BoundPlan& plan = *channel.current->plan;
   std::byte* const dst = channel.at(instruction.dst_base, instruction.dst) + done;
-  if (instruction.code == InstructionCode::RecvReduce || instruction.code == InstructionCode::RecvReduceSend) {
-    const BoundPlan& plan = *channel.current->plan;
-    const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-    const std::byte* const src = channel.at(instruction.src_base, instruction.src) + done;
-    kernel(dst, src, message, bytes >> plan.element_shift, plan.size);
-  } else if (message != dst && bytes > 0) {
-    base::copy_bytes(dst, message, bytes);
+  const bool reduces =
+      instruction.code == InstructionCode::RecvReduce || instruction.code == InstructionCode::RecvReduceSend;
+  const bool streaming = plan.streaming && instruction.dst_base == Base::Output;
+  const std::byte* src = nullptr;
+  ReduceKernel kernel = nullptr;
+  if (reduces) {
+    src = channel.at(instruction.src_base, instruction.src) + done;
+    kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
+    if (stage.place == nullptr && !streaming) return kernel(dst, src, message, bytes >> plan.element_shift, plan.size);
   }
+  write_move({dst, src, message, stage, bytes, kernel, plan.element_shift, plan.size, streaming});
 }
 
 bool Engine::drained(Channel& channel) {
@@ -276,7 +300,7 @@ void Engine::blocked(std::vector<Blocked>* out) const {
     Blocked entry;
     entry.channel = static_cast<int>(index);
     entry.operation = channel.current;
-    entry.steps = channel.program->instructions.size();
+    entry.steps = channel.program->of_pass(channel.passes_left == 0).size();
     entry.step = entry.steps - static_cast<std::size_t>(channel.end - channel.next);
     bool named = false;
     if (channel.next != channel.end && !channel.whole) {

@@ -99,6 +99,7 @@ class Engine final {
     bool whole = false;            // all of the message was taken
     std::byte* offered = nullptr;  // landing given to receive() for the slice being waited for
     const BoundChannel* program = nullptr;
+    std::uint32_t passes_left = 0;      // after this one
     std::array<std::byte*, 3> bases{};  // of the current operation, by Base
     RingQueue<ActiveOperation*> queue;  // operations that wait for this channel
     // The newest is used by operations that begin; older ones may still be in use by the current one.
@@ -110,6 +111,7 @@ class Engine final {
 
   bool advance(std::size_t index);
   void begin(Channel& channel, std::size_t index, ActiveOperation& operation);
+  void begin_pass(Channel& channel);
   bool execute(Channel& channel, const Instruction& instruction);
   bool receive(Channel& channel, const Instruction& instruction, bool forwards);
   bool receive_at_once(Channel& channel, const Instruction& instruction, bool forwards);
@@ -120,7 +122,7 @@ class Engine final {
   void write(Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t bytes,
              bool forwards);
   static void put(const Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t done,
-                  std::size_t bytes);
+                  std::size_t bytes, transports::Stage stage);
   void local(const Channel& channel, const Instruction& instruction);
   bool drained(Channel& channel);
   void finish(Channel& channel);

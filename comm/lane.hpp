@@ -42,6 +42,11 @@ class Lane final {
     return pump(signature);
   }
 
+  // Where the next message may be written, to be then given to send(). See Endpoint::stage.
+  transports::Stage stage(std::size_t bytes) {
+    return queue_.empty() && bytes <= slice_ ? endpoint_->stage(bytes) : transports::Stage();
+  }
+
   // Queues a message of `total` bytes of which the first `ready` exist.
   void push(const std::byte* data, std::size_t total, std::size_t ready) {
     queue_.push(Message{data, total, ready, 0});

@@ -1,7 +1,9 @@
-// Even blocks are arithmetic; the parts of a v-variant's spans come from the table of its blocks.
+// Even blocks are arithmetic; otherwise what is consecutive in one block is one part.
 #include "comm/places.hpp"
 
 #include <cstddef>
+
+#include "base/assert.hpp"
 
 namespace weft::comm {
 namespace {
@@ -14,20 +16,23 @@ Base base_of(Space space) { return space == Space::Input ? Base::Input : Base::O
 
 }  // namespace
 
-Places::Places(const Schedule& schedule, int rank, const Operation& operation)
+Places::Places(const Schedule& schedule, int rank, const Operation& operation, const std::optional<Segment>& segment)
     : layout_(layout_of(schedule)),
       rank_(rank),
       program_(schedule.ranks[static_cast<std::size_t>(rank)]),
       count_(operation.count),
       element_bytes_(size_of(operation.dtype)),
+      segment_(segment),
+      parted_(operation.uneven || segment.has_value()),
       slots_(program_.scratch.size(), kUnplaced) {
+  WEFT_ASSERT(!operation.uneven || !segment.has_value());
   if (operation.uneven) blocks_.emplace(operation, rank, schedule.size);
 }
 
 std::vector<Extent> Places::of(const Span& span) {
   if (span.space == Space::None) return {Extent()};
-  if (span.space == Space::Scratch) return blocks_ ? uneven_scratch(span) : std::vector{even_scratch(span)};
-  return blocks_ ? uneven_buffer(span) : std::vector{even_buffer(span)};
+  if (span.space == Space::Scratch) return parted_ ? parts_of_scratch(span) : std::vector{even_scratch(span)};
+  return parted_ ? parts_of_buffer(span) : std::vector{even_buffer(span)};
 }
 
 std::uint64_t Places::slot_offset(const Span& span) {
@@ -35,7 +40,7 @@ std::uint64_t Places::slot_offset(const Span& span) {
   if (offset == kUnplaced) {
     offset = scratch_bytes_;
     const std::size_t pieces = slot(span).chunks.size();
-    scratch_bytes_ += blocks_ ? uneven_bytes(slot(span), 0, pieces) : aligned(pieces_bytes(slot(span), 0, pieces));
+    scratch_bytes_ += parted_ ? parts_bytes(slot(span), pieces) : aligned(pieces_bytes(slot(span), 0, pieces));
   }
   return offset;
 }
@@ -59,41 +64,74 @@ std::uint64_t Places::pieces_bytes(const ScratchSlot& slot, std::size_t first, s
   return elements * element_bytes_;
 }
 
-// Of scratch, each piece begins on a landing unit.
-std::uint64_t Places::uneven_bytes(const ScratchSlot& slot, std::size_t first, std::size_t last) const {
-  std::uint64_t bytes = 0;
-  for (std::size_t piece = first; piece < last; ++piece) {
-    const int chunk = slot.chunks[piece];
-    const std::uint64_t block = blocks_->count(chunk / layout_.chunks_per_block);
-    bytes += aligned(layout_.elements(chunk, block) * element_bytes_);
-  }
-  return bytes;
+// Elements of a logical chunk.
+std::uint64_t Places::elements(int chunk) const {
+  if (blocks_) return layout_.elements(chunk, blocks_->count(chunk / layout_.chunks_per_block));
+  const auto piece = static_cast<std::uint64_t>(chunk % layout_.chunks_per_block - segment_->first_chunk);
+  const auto pieces = static_cast<std::uint64_t>(segment_->chunks);
+  return (piece + 1) * segment_->elements / pieces - piece * segment_->elements / pieces;
 }
 
-std::vector<Extent> Places::uneven_scratch(const Span& span) {
+// Where a local chunk begins, in elements from the start of its buffer.
+std::uint64_t Places::begin(Space space, int local) const {
+  const int block = local / layout_.chunks_per_block;
+  const int piece = local % layout_.chunks_per_block;
+  if (!blocks_) {
+    const auto before = static_cast<std::uint64_t>(piece - segment_->first_chunk);
+    return static_cast<std::uint64_t>(block) * count_ + segment_->begin +
+           before * segment_->elements / static_cast<std::uint64_t>(segment_->chunks);
+  }
+  const int chunk = space == Space::Input ? layout_.input_chunk(rank_, local) : layout_.output_chunk(rank_, local);
+  const std::uint64_t count = blocks_->count(chunk / layout_.chunks_per_block);
+  return blocks_->begin(space, block) + layout_.begin_element(piece, count);
+}
+
+// Whether a logical chunk is the next one of the same block.
+bool Places::follows(int chunk, int before) const {
+  return chunk == before + 1 && chunk % layout_.chunks_per_block != 0;
+}
+
+bool Places::begins_part(const ScratchSlot& slot, std::size_t piece) const {
+  return piece == 0 || !follows(slot.chunks[piece], slot.chunks[piece - 1]);
+}
+
+// Of the first pieces of a slot up to `end`, of which each part begins on a landing unit.
+std::uint64_t Places::parts_bytes(const ScratchSlot& slot, std::size_t end) const {
+  std::uint64_t bytes = 0;
+  for (std::size_t piece = 0; piece < end; ++piece) {
+    if (begins_part(slot, piece)) bytes = aligned(bytes);
+    bytes += elements(slot.chunks[piece]) * element_bytes_;
+  }
+  return end == slot.chunks.size() || begins_part(slot, end) ? aligned(bytes) : bytes;
+}
+
+std::vector<Extent> Places::parts_of_scratch(const Span& span) {
   const ScratchSlot& pieces = slot(span);
   const auto first = static_cast<std::size_t>(span.first);
-  std::uint64_t offset = slot_offset(span) + uneven_bytes(pieces, 0, first);
+  const std::uint64_t slot_begin = slot_offset(span);
   std::vector<Extent> parts;
   for (std::size_t piece = first; piece < first + static_cast<std::size_t>(span.count); ++piece) {
-    const int chunk = pieces.chunks[piece];
-    const std::uint64_t block = blocks_->count(chunk / layout_.chunks_per_block);
-    const std::uint64_t bytes = layout_.elements(chunk, block) * element_bytes_;
-    parts.push_back({Base::Scratch, offset, bytes});
-    offset += aligned(bytes);
+    const std::uint64_t bytes = elements(pieces.chunks[piece]) * element_bytes_;
+    if (piece == first || begins_part(pieces, piece))
+      parts.push_back({Base::Scratch, slot_begin + parts_bytes(pieces, piece), bytes});
+    else
+      parts.back().bytes += bytes;
   }
   return parts;
 }
 
-std::vector<Extent> Places::uneven_buffer(const Span& span) const {
+std::vector<Extent> Places::parts_of_buffer(const Span& span) const {
   std::vector<Extent> parts;
+  int before = -1;
   for (int local = span.first; local < span.first + span.count; ++local) {
     const bool input = span.space == Space::Input;
     const int chunk = input ? layout_.input_chunk(rank_, local) : layout_.output_chunk(rank_, local);
-    const std::uint64_t block = blocks_->count(chunk / layout_.chunks_per_block);
-    const std::uint64_t begin = blocks_->begin(span.space, local / layout_.chunks_per_block) +
-                                layout_.begin_element(chunk % layout_.chunks_per_block, block);
-    parts.push_back({base_of(span.space), begin * element_bytes_, layout_.elements(chunk, block) * element_bytes_});
+    const std::uint64_t bytes = elements(chunk) * element_bytes_;
+    if (!parts.empty() && follows(chunk, before))
+      parts.back().bytes += bytes;
+    else
+      parts.push_back({base_of(span.space), begin(span.space, local) * element_bytes_, bytes});
+    before = chunk;
   }
   return parts;
 }

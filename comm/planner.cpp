@@ -4,10 +4,16 @@
 #include <fmt/format.h>
 
 #include "algorithms/verify.hpp"
+#include "base/copy_bytes.hpp"
 #include "comm/call_code.hpp"
+#include "comm/check.hpp"
 
 namespace weft::comm {
 namespace {
+
+// Within a host, where every message passes through the caches, chunks are as long as a slot of shared memory at most:
+// longer ones would leave the caches between their steps. Across hosts passes would wait for the network's latency.
+constexpr std::uint64_t kPassChunkBytes = std::uint64_t{64} << 10;
 
 Request request_of(const Operation& operation, int size) {
   return {operation.collective,          operation.dtype, operation.op, operation.root,
@@ -75,7 +81,9 @@ Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, boo
                                                  LaneDirectory& lanes) {
   WEFT_TRY_ASSIGN(Choice choice, choose(operation, algorithms::Detail::Winner));
   WEFT_TRY_ASSIGN(const Schedule* const schedule, proved_schedule(operation, choice, in_place, rank));
-  auto plan = std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes));
+  const Passes passes{algorithms::selected(choice).replicas, model_.group().hosts.size() == 1 ? kPassChunkBytes : 0};
+  auto plan = std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes, passes));
+  plan->streaming = footprint(operation, rank, schedule->size).out_bytes >= base::kStreamingBytes;
   plan->choice = std::move(choice);
   plan->size = schedule->size;
   plan->call = call_code(operation);

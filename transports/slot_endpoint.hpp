@@ -28,6 +28,7 @@ class SlotEndpoint final : public Endpoint {
   bool send(const void* data, std::size_t bytes, const Signature& signature) override {
     return sender_.send(data, bytes, signature);
   }
+  Stage stage(std::size_t bytes) override { return {sender_.stage(bytes), sender_.far()}; }
   const void* receive(std::size_t bytes, void* /*landing*/, const Signature& expected) override {
     if (!receiver_.attached() && !attach()) [[unlikely]]
       return nullptr;

@@ -30,6 +30,12 @@ struct Unexpected {
   std::uint64_t bytes = 0;
 };
 
+// A place for a message in memory that the receiver reads.
+struct Stage {
+  void* place = nullptr;   // null: there is none, or no room now
+  bool streaming = false;  // it is best written past the caches
+};
+
 // One end of a lane. One thread at a time. Nothing here blocks, allocates (but for ucx's requests) or reads the clock.
 class Endpoint {
  public:
@@ -38,6 +44,10 @@ class Endpoint {
   // Posts a message. False: no room now, nothing was taken; call again later. After true, [data, data + bytes) must
   // stay unchanged until sends_done() counts this message. bytes <= max_message(); 0 is a message like any other.
   virtual bool send(const void* data, std::size_t bytes, const Signature& signature) = 0;
+
+  // Where the next message's bytes may be written, to spare a copy: a send() of as many bytes from there takes them as
+  // they lie. Until the next send().
+  virtual Stage stage(std::size_t /*bytes*/) { return {}; }
 
   // The next message if it is here, else null. The pointer is to the bytes where they already are (a shared-memory
   // slot), or is `landing`, into which the transport was free to write from the first call on; it is valid until

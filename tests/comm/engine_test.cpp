@@ -48,17 +48,25 @@ class Rig final : public LaneDirectory {
   std::map<std::pair<int, int>, std::uint16_t> lanes_;
 };
 
+struct Cut {
+  std::size_t slice = 4096;       // bytes of a message
+  std::uint64_t chunk_bytes = 0;  // of a pass; 0: one pass
+  bool streaming = false;
+};
+
 // Runs the algorithm once on `size` threads; returns what differs, or an empty text.
 std::string run_once(const Algorithm& algorithm, int size, const BuildOptions& build, Operation operation,
-                     std::size_t slice) {
+                     const Cut& cut) {
   const auto hub = transports::LocalHub::create();
   std::vector<std::string> wrong(static_cast<std::size_t>(size));
   std::vector<std::unique_ptr<transports::Transport>> transports;
   for (int rank = 0; rank < size; ++rank) transports.push_back(hub->transport(rank));
   std::atomic<int> running{size};
   testing::run_ranks(size, [&](int rank) {
-    Rig rig(*transports[static_cast<std::size_t>(rank)], rank, size, slice);
-    BoundPlan plan = bind(build_schedule(algorithm, flat_group(size), build), rank, operation, rig);
+    Rig rig(*transports[static_cast<std::size_t>(rank)], rank, size, cut.slice);
+    BoundPlan plan = bind(build_schedule(algorithm, flat_group(size), build), rank, operation, rig,
+                          {build.replicas, cut.chunk_bytes});
+    plan.streaming = cut.streaming;
     plan.size = size;
     plan.reduce = reduce_kernel(operation.dtype, operation.op, false);
     plan.reduce_final = reduce_kernel(operation.dtype, operation.op, true);
@@ -94,7 +102,7 @@ TEST(Engine, ring_all_reduce_of_four_ranks_sums_what_they_have) {
   const Algorithm* ring = find_algorithm(Collective::AllReduce, "ring");
   ASSERT_NE(ring, nullptr);
   for (const std::uint64_t count : {0, 1, 3, 4, 1000, 100003}) {
-    EXPECT_EQ(run_once(*ring, 4, {}, all_reduce(nullptr, nullptr, count, DataType::Float32), 4096), "")
+    EXPECT_EQ(run_once(*ring, 4, {}, all_reduce(nullptr, nullptr, count, DataType::Float32), {}), "")
         << count << " elements";
   }
 }
@@ -102,14 +110,14 @@ TEST(Engine, ring_all_reduce_of_four_ranks_sums_what_they_have) {
 TEST(Engine, channels_run_side_by_side) {
   const Algorithm* ring = find_algorithm(Collective::AllReduce, "ring");
   ASSERT_NE(ring, nullptr);
-  EXPECT_EQ(run_once(*ring, 3, {.replicas = 4}, all_reduce(nullptr, nullptr, 100003, DataType::Int32), 4096), "");
+  EXPECT_EQ(run_once(*ring, 3, {.replicas = 4}, all_reduce(nullptr, nullptr, 100003, DataType::Int32), {}), "");
 }
 
 TEST(Engine, messages_longer_than_a_slice_are_cut_and_fused_steps_forward_them) {
   const Algorithm* ring = find_algorithm(Collective::AllReduce, "ring");
   ASSERT_NE(ring, nullptr);
   for (const std::size_t slice : {8, 64, 1000, 65536}) {
-    EXPECT_EQ(run_once(*ring, 5, {}, all_reduce(nullptr, nullptr, 5003, DataType::Float64), slice), "")
+    EXPECT_EQ(run_once(*ring, 5, {}, all_reduce(nullptr, nullptr, 5003, DataType::Float64), {.slice = slice}), "")
         << slice << " bytes a slice";
   }
 }
@@ -118,8 +126,69 @@ TEST(Engine, a_one_shot_all_reduce_is_right_for_every_type) {
   const Algorithm* direct = find_algorithm(Collective::AllReduce, "direct");
   ASSERT_NE(direct, nullptr);
   for (int dtype = 0; dtype < kDataTypes; ++dtype) {
-    EXPECT_EQ(run_once(*direct, 3, {}, all_reduce(nullptr, nullptr, 77, static_cast<DataType>(dtype)), 4096), "")
+    EXPECT_EQ(run_once(*direct, 3, {}, all_reduce(nullptr, nullptr, 77, static_cast<DataType>(dtype)), {}), "")
         << to_string(static_cast<DataType>(dtype));
+  }
+}
+
+Operation operation_of(Collective collective, std::uint64_t count) {
+  Operation operation;
+  operation.collective = collective;
+  operation.count = collective == Collective::Barrier ? 0 : count;
+  operation.dtype = DataType::Int32;
+  return operation;
+}
+
+// Counts that leave a last pass of any length, empty chunks among them.
+TEST(Engine, every_algorithm_is_right_in_several_passes) {
+  for (const Algorithm* algorithm : all_algorithms()) {
+    for (const int size : {2, 3, 5, 8}) {
+      const std::uint64_t count = 1000 + static_cast<std::uint64_t>(size) * 7;
+      const Operation operation = operation_of(algorithm->collective, count);
+      if (!algorithm
+               ->unsupported(flat_group(size), {algorithm->collective, operation.dtype, operation.op, 0, count, false})
+               .empty())
+        continue;
+      for (const int replicas : {1, 3}) {
+        if (replicas > 1 && !algorithm->replicable) continue;
+        for (const std::uint64_t chunk_bytes : {4, 64, 1000})
+          EXPECT_EQ(
+              run_once(*algorithm, size, {.replicas = replicas}, operation, {.slice = 128, .chunk_bytes = chunk_bytes}),
+              "")
+              << to_string(algorithm->collective) << '/' << algorithm->name << " of " << size << " ranks, " << replicas
+              << " replicas, chunks of " << chunk_bytes << " bytes";
+      }
+    }
+  }
+}
+
+TEST(Engine, a_long_call_is_in_passes_and_a_short_one_is_not) {
+  const auto hub = transports::LocalHub::create();
+  const auto transport = hub->transport(0);
+  const auto peer = hub->transport(1);
+  Rig rig(*transport, 0, 2, 4096);
+  const Algorithm& direct = *find_algorithm(Collective::AllReduce, "direct");
+  const auto bound = [&](std::uint64_t count) {
+    return bind(build_schedule(direct, flat_group(2), {}), 0, all_reduce(count, DataType::Float32), rig, {1, 4096})
+        .channels.front();
+  };
+  EXPECT_EQ(bound(1024).passes, 1U);
+  const BoundChannel several = bound(2500);
+  EXPECT_EQ(several.passes, 3U);
+  EXPECT_EQ(several.pass_bytes % 64, 0U);
+  EXPECT_EQ(several.instructions.size(), several.last_instructions.size());
+  EXPECT_EQ(several.pass_bytes * 2 + several.last_instructions.front().bytes, 10000U);
+}
+
+TEST(Engine, what_is_written_past_the_caches_is_the_same) {
+  for (const char* name : {"direct", "direct_two_shot", "ring", "recursive_doubling"}) {
+    const Algorithm* algorithm = find_algorithm(Collective::AllReduce, name);
+    ASSERT_NE(algorithm, nullptr);
+    for (const std::uint64_t count : {1, 5, 999, 100003})
+      EXPECT_EQ(run_once(*algorithm, 3, {.replicas = 2}, all_reduce(nullptr, nullptr, count, DataType::Float16),
+                         {.slice = 65536, .chunk_bytes = 16384, .streaming = true}),
+                "")
+          << name << ' ' << count;
   }
 }
 
