@@ -124,6 +124,10 @@ Status Work::wait() {
   return failed_;
 }
 
+bool Work::wait_for(int timeout_ms) {
+  return communicator_ == nullptr || communicator_->wait_for(ticket_, timeout_ms);
+}
+
 bool Work::test() { return communicator_ == nullptr || communicator_->test(ticket_); }
 
 // The caller's arrays are only lent for the call.

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/deadline.hpp"
 #include "comm/blocks.hpp"
 #include "comm/call_code.hpp"
 #include "comm/check.hpp"
-#include "comm/patience.hpp"
 #include "comm/thread_work.hpp"
 
 namespace weft::comm {
@@ -188,6 +188,7 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
   free_.pop_back();
   slot.thread = nullptr;
   slot.cancelled = false;
+  slot.waiting.reset();
   return slot;
 }
 
@@ -241,29 +242,51 @@ Status CommunicatorState::wait(std::uint32_t ticket) {
 }
 
 Status CommunicatorState::wait(Slot& slot) {
-  Patience patience(oversubscribed_);
+  Waiting waiting(oversubscribed_);
   idle_ = {};
-  std::uint64_t seen = 0;
-  for (;;) {
-    bool moved = false;
-    {
-      const auto guard = runtime_->progress().guard();
-      if (slot.operation.channels_left == 0) return finish(slot);
-      // The helper thread may have moved it, too.
-      moved = drive() || engine_.movements() != seen;
-      seen = engine_.movements();
-      if (slot.operation.channels_left == 0) return finish(slot);
-    }
-    if (other_thread_work(this)) moved = drive_thread_work() || moved;
-    if (moved) {
-      patience.reset();
-      idle_ = {};
-    } else if (patience.pause()) {
-      const Status wrong = look_around(slot, patience.idle_ms());
-      // Outside the guard: finding out whom to blame takes a while, in which the helper thread drives the others.
-      if (!wrong.ok()) runtime_->control().fail(member_, wrong);
-    }
+  while (!wait_round(slot, waiting)) {
   }
+  const auto guard = runtime_->progress().guard();
+  return finish(slot);
+}
+
+// What was found out about a wait that gave up counts in the next one: many short waits are as strict as a long one.
+bool CommunicatorState::wait_for(std::uint32_t ticket, int timeout_ms) {
+  if (!started_here(ticket)) return true;  // wait() returns at once and says so
+  Slot& slot = *slots_[ticket];
+  if (!slot.waiting) slot.waiting.emplace(oversubscribed_);
+  Waiting& waiting = *slot.waiting;
+  waiting.patience.resume();
+  idle_ = waiting.idle;
+  const auto deadline = base::Deadline::after_ms(timeout_ms);
+  bool done = wait_round(slot, waiting);
+  while (!done && !deadline.passed()) done = wait_round(slot, waiting);
+  waiting.idle = idle_;
+  waiting.patience.rest();
+  return done;
+}
+
+// True when the operation is done; else things were moved on, or there was a pause.
+bool CommunicatorState::wait_round(Slot& slot, Waiting& waiting) {
+  bool moved = false;
+  {
+    const auto guard = runtime_->progress().guard();
+    if (slot.operation.channels_left == 0) return true;
+    // The helper thread may have moved it, too.
+    moved = drive() || engine_.movements() != waiting.seen;
+    waiting.seen = engine_.movements();
+    if (slot.operation.channels_left == 0) return true;
+  }
+  if (other_thread_work(this)) moved = drive_thread_work() || moved;
+  if (moved) {
+    waiting.patience.reset();
+    idle_ = {};
+  } else if (waiting.patience.pause()) {
+    const Status wrong = look_around(slot, waiting.patience.idle_ms());
+    // Outside the guard: finding out whom to blame takes a while, in which the helper thread drives the others.
+    if (!wrong.ok()) runtime_->control().fail(member_, wrong);
+  }
+  return false;
 }
 
 bool CommunicatorState::done(const Slot& slot) {

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "comm/control.hpp"
 #include "comm/engine.hpp"
+#include "comm/patience.hpp"
 #include "comm/plan_cache.hpp"
 #include "comm/planner.hpp"
 #include "comm/runtime.hpp"
@@ -36,6 +38,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status start(const Operation& operation, std::uint32_t* ticket);
   // Nothing but an error on another thread than the one that started it.
   Status wait(std::uint32_t ticket);
+  // As long as `timeout_ms` allows; true: wait() returns at once.
+  bool wait_for(std::uint32_t ticket, int timeout_ms);
   bool started_here(std::uint32_t ticket) const;
   bool test(std::uint32_t ticket);  // true: wait() returns at once
   Status prepare(const Operation& operation);
@@ -65,12 +69,25 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::uint16_t lane(int peer, int channel) override;
   std::uint32_t slices(std::uint16_t lane, std::uint64_t bytes) const override;
 
+  // Of a wait since things last moved.
+  struct Idle {
+    double next_ask_ms = 0;
+    double end_seen_ms = -1;  // when a lane was first found at its end; -1: none was
+  };
+  struct Waiting {
+    explicit Waiting(bool oversubscribed) : patience(oversubscribed) {}
+    Patience patience;
+    std::uint64_t seen = 0;  // movements of the engine
+    Idle idle;               // while the wait rests
+  };
+
   struct Slot {
     ActiveOperation operation;
     CallRecord record;
     std::uint32_t ticket = 0;
     const void* thread = nullptr;  // whose work list it is in; null: in none
     bool cancelled = false;
+    std::optional<Waiting> waiting;  // of a wait_for() that gave up
   };
 
   Status begin(const Operation& operation, Slot** slot);
@@ -80,6 +97,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Slot& take_slot();
   Status finish(Slot& slot);
   Status wait(Slot& slot);
+  bool wait_round(Slot& slot, Waiting& waiting);
   bool done(const Slot& slot);
   void give_up();
   Status look_around(const Slot& slot, double idle_ms);
@@ -105,11 +123,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::vector<std::uint16_t> lanes_;                              // by channel * size + peer; kNoLane: not opened
   Status lane_error_;                                             // of the last lane() that failed
   bool given_up_ = false;                                         // the engine was cancelled after a fault
-  // Of the present wait since things last moved.
-  struct Idle {
-    double next_ask_ms = 0;
-    double end_seen_ms = -1;  // when a lane was first found at its end; -1: none was
-  } idle_;
+  Idle idle_;                                                     // of the present wait
 };
 
 }  // namespace weft::comm

@@ -49,6 +49,15 @@ class Patience final {
 
   double idle_ms() const { return idle_ms_; }
 
+  // Between these the thread does something else than wait, and that time does not count.
+  void rest() { rested_ = Clock::now(); }
+  void resume() {
+    if (!started_) return;
+    const Clock::duration away = Clock::now() - rested_;
+    since_ += away;
+    last_look_ += away;
+  }
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -81,6 +90,7 @@ class Patience final {
   double idle_ms_ = 0;
   Clock::time_point since_;
   Clock::time_point last_look_;
+  Clock::time_point rested_;
 };
 
 }  // namespace weft::comm

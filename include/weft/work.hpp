@@ -33,6 +33,9 @@ class Work {
   Status wait();
   // True when done (then wait() returns at once). Advances, never blocks.
   bool test();
+  // As wait(), for about `timeout_ms` at most: true when done (then wait() returns the outcome at once). Time without
+  // movement adds up over several calls until the communicator's deadline, which ends the operation.
+  bool wait_for(int timeout_ms);
 
  private:
   friend class Communicator;

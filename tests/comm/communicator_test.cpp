@@ -56,6 +56,23 @@ TEST(Communicator, bad_arguments_are_named_and_nothing_is_lost) {
   EXPECT_EQ(value, 1);
 }
 
+TEST(Communicator, a_wait_for_a_while_leaves_the_operation_in_flight) {
+  std::promise<void> waited;
+  auto has_waited = waited.get_future().share();
+  testing::run_job(2, local_job(), [&](CommunicatorState& communicator) {
+    std::uint32_t ticket = 0;
+    if (communicator.rank() == 1) has_waited.wait();
+    ASSERT_TRUE(communicator.start(barrier(), &ticket).ok());
+    if (communicator.rank() == 0) {
+      EXPECT_FALSE(communicator.wait_for(ticket, 0));
+      EXPECT_FALSE(communicator.wait_for(ticket, 5));
+      waited.set_value();
+    }
+    EXPECT_TRUE(communicator.wait_for(ticket, 20'000));
+    EXPECT_TRUE(communicator.wait(ticket).ok());
+  });
+}
+
 TEST(Communicator, options_that_make_no_sense_are_refused) {
   Options options;
   EXPECT_EQ(Communicator::create(options).status().code(), Code::InvalidArgument);
