@@ -3,10 +3,7 @@
 
 #include <string_view>
 
-#define WEFT_VERSION_MAJOR 0
-#define WEFT_VERSION_MINOR 1
-#define WEFT_VERSION_PATCH 0
-#define WEFT_VERSION_STRING "0.1.0"
+#include "weft/version.h"
 
 namespace weft {
 

@@ -1,5 +1,6 @@
 # Every public header compiles on its own, with nothing included before it: a source file for each.
-file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/weft/*.hpp)
+file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/include/weft/*.hpp ${PROJECT_SOURCE_DIR}/include/weft/*.h)
 set(sources)
 foreach(header IN LISTS headers)
   string(MAKE_C_IDENTIFIER ${header} name)

@@ -1,0 +1,337 @@
+/* Weft for C, and for every language that can call C: collectives between the processes of a job, on host memory.
+ *
+ * Names, the order of arguments, the meaning of counts, and the numbers of the types and operators that both have are
+ * those of NCCL; where NCCL has a stream there is a request. docs/c-api.md is a guide; this file is the contract.
+ *
+ * Calls     All ranks of a communicator make the same collective calls in the same order. Other calls are
+ *           WEFT_ERROR_MISMATCH on all ranks, with a text that names both.
+ * Errors    Every function that can fail gives a weft_status_t, and no other sign. On failure an output argument is
+ *           untouched unless its function says otherwise, and weft_last_error() has a sentence that names the argument
+ *           or the rank, and the remedy. WEFT_ERROR_INVALID_ARGUMENT is found before anything is sent: the communicator
+ *           goes on as if the call had not been made. MISMATCH, PEER_LOST, TIMEOUT and ABORTED end it on all its ranks:
+ *           later calls give the first error again, and what is left is to destroy it. Of other errors
+ *           weft_comm_get_async_error() tells whether they did. Nothing is thrown.
+ * Threads   A communicator, all that are split from it and their requests are for one thread at a time, but for
+ *           weft_comm_abort(), weft_comm_get_async_error(), weft_comm_rank(), weft_comm_size() and weft_last_error(),
+ *           which any thread may call at any time before the communicator is destroyed. A request is tested and waited
+ *           for by the thread that started it. Communicators that were not split from each other may be used by
+ *           different threads at the same time. No function may be called in a signal handler, nor in a child after
+ *           fork() with a communicator of the parent's.
+ * Ownership Handles are the library's; each says how it ends. Null and handles of something else are refused; one that
+ *           has ended is refused for as long as its memory is not used again, so set it to NULL.
+ *           Memory that a caller passes stays the caller's. Texts, arrays of counts and offsets, options and ids are
+ *           read during the call and not afterwards. Buffers are the operation's until it is done.
+ * Units     Counts and offsets are in elements, sizes called bytes in bytes, times in milliseconds (timeout_ms).
+ * Waiting   No wait is for ever: weft_options_t.timeout_ms is how long one may go on without anything moving.
+ *
+ * C99 or later, and C++. */
+#ifndef WEFT_WEFT_H_
+#define WEFT_WEFT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft/version.h"
+
+#ifdef __cplusplus
+#define WEFT_ENUM_TYPE : int32_t /* whatever a caller passes is a value of the type, and can be refused */
+extern "C" {
+#else
+#define WEFT_ENUM_TYPE
+#endif
+
+typedef struct weft_comm* weft_comm_t;       /* ranks that compute together */
+typedef struct weft_request* weft_request_t; /* an operation in flight */
+
+/* ---- Results ---- */
+
+typedef enum weft_status WEFT_ENUM_TYPE {
+  WEFT_SUCCESS = 0,
+  WEFT_ERROR_INVALID_ARGUMENT = 1,   /* an argument is wrong; the text names it and the remedy */
+  WEFT_ERROR_NOT_FOUND = 2,          /* a name (file, algorithm, host) that does not exist */
+  WEFT_ERROR_UNSUPPORTED = 3,        /* correct in principle, but not with this build or on this machine */
+  WEFT_ERROR_MISMATCH = 4,           /* ranks made different calls; the text names both */
+  WEFT_ERROR_PEER_LOST = 5,          /* a rank died or its connection broke; weft_last_error_peer() is that rank */
+  WEFT_ERROR_TIMEOUT = 6,            /* a wait passed its deadline; the text says who waited for whom */
+  WEFT_ERROR_ABORTED = 7,            /* the communicator was aborted, here or by a peer */
+  WEFT_ERROR_RESOURCE_EXHAUSTED = 8, /* memory, descriptors, ports */
+  WEFT_ERROR_CORRUPT = 9,            /* bytes that another program wrote do not parse */
+  WEFT_ERROR_SYSTEM = 10,            /* the operating system, or a callback, refused */
+  WEFT_ERROR_INTERNAL = 11,          /* a mistake in Weft */
+  WEFT_IN_PROGRESS = 100             /* no error: weft_wait() returned before the operation was done */
+} weft_status_t;
+
+/* "invalid argument", "peer lost", ...; "unknown status" for other numbers. Any thread; a constant, never null. */
+const char* weft_error_string(weft_status_t status);
+
+/* comm null: why the last call that failed on this thread did. Else: why the last call that failed on this communicator
+ * did, on whichever thread. Empty if none has; never null. The text is valid until this thread calls weft_last_error()
+ * again or another call of this thread fails. */
+const char* weft_last_error(weft_comm_t comm);
+
+/* The rank that caused the error of weft_last_error(comm), as ranks of the communicator that reported it; -1 if no
+ * single rank did. Any thread. */
+int weft_last_error_peer(weft_comm_t comm);
+
+/* The library's version as WEFT_VERSION_CODE. Any thread. INVALID_ARGUMENT: version is null. */
+weft_status_t weft_get_version(int* version);
+
+/* ---- Types and operators ---- */
+
+/* NCCL's numbers; Weft's own begin at 128. */
+typedef enum weft_data_type WEFT_ENUM_TYPE {
+  WEFT_INT8 = 0,
+  WEFT_UINT8 = 1,
+  WEFT_INT32 = 2,
+  WEFT_UINT32 = 3,
+  WEFT_INT64 = 4,
+  WEFT_UINT64 = 5,
+  WEFT_FLOAT16 = 6,
+  WEFT_FLOAT32 = 7,
+  WEFT_FLOAT64 = 8,
+  WEFT_BFLOAT16 = 9,
+  WEFT_FLOAT8_E4M3 = 10, /* OFP8: no infinity, up to 448 */
+  WEFT_FLOAT8_E5M2 = 11, /* OFP8: up to 57344, then infinity */
+  WEFT_BOOL = 128        /* one byte, 0 or 1 */
+} weft_data_type_t;
+
+/* NCCL's numbers; Weft's own are negative, because NCCL hands out handles of operators from 5 up. AVG is the sum
+ * divided by the number of ranks, for integers truncated towards zero. The bit operators are for integers and BOOL. On
+ * BOOL, SUM and MAX are "or", PROD and MIN are "and", and AVG is refused. */
+typedef enum weft_reduce_op WEFT_ENUM_TYPE {
+  WEFT_SUM = 0,
+  WEFT_PROD = 1,
+  WEFT_MAX = 2,
+  WEFT_MIN = 3,
+  WEFT_AVG = 4,
+  WEFT_BIT_AND = -1,
+  WEFT_BIT_OR = -2,
+  WEFT_BIT_XOR = -3
+} weft_reduce_op_t;
+
+/* The bytes of one element. Any thread. INVALID_ARGUMENT: no such type, or bytes is null. */
+weft_status_t weft_data_type_size(weft_data_type_t datatype, size_t* bytes);
+
+/* ---- Options ---- */
+
+/* A setting that is on, off, or as the environment has it. */
+typedef enum weft_switch WEFT_ENUM_TYPE { WEFT_OFF = -1, WEFT_DEFAULT = 0, WEFT_ON = 1 } weft_switch_t;
+
+#define WEFT_OPTIONS_VERSION 1
+
+/* How a communicator is made. A field that is zero or NULL is what its WEFT_* variable says (docs/configuration.md), or
+ * the default. Start with WEFT_OPTIONS_INITIALIZER:
+ *
+ *   weft_options_t options = WEFT_OPTIONS_INITIALIZER;
+ *   options.timeout_ms = 30000;
+ *
+ * Later versions add fields at the end. A library takes shorter structures of older headers, and longer ones of newer
+ * headers as long as what it does not know is zero; else INVALID_ARGUMENT names the first byte that is not. */
+typedef struct weft_options {
+  size_t size;                   /* sizeof(weft_options_t) */
+  uint32_t version;              /* WEFT_OPTIONS_VERSION: of what the fields mean */
+  int32_t timeout_ms;            /* WEFT_TIMEOUT (in seconds there); 600000 */
+  int32_t channels;              /* WEFT_CHANNELS; chosen with the algorithm */
+  weft_switch_t progress_thread; /* WEFT_PROGRESS_THREAD; off. A helper drives operations between waits */
+  const char* transports;        /* WEFT_TRANSPORTS: "shm,ucx", in order of preference; all */
+  const char* algorithms;        /* WEFT_ALGORITHMS: "all_reduce:0-4k:recursive_doubling;all_reduce:4k-:ring" */
+  const char* topology_file;     /* WEFT_TOPOLOGY: read instead of probing */
+  const char* network_interface; /* WEFT_INTERFACE: for UCX and the store */
+  const char* host_id;           /* WEFT_HOST_ID: separates ranks of one machine */
+  const char* log_level;         /* WEFT_LOG: debug, info, warn, error, off; warn */
+} weft_options_t;
+
+#define WEFT_OPTIONS_INITIALIZER \
+  { sizeof(weft_options_t), WEFT_OPTIONS_VERSION, 0, 0, WEFT_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* ---- Communicators ---- */
+
+/* A communicator is made by one of these three, collectively over its ranks; ends with weft_comm_destroy(). `options`
+ * may be NULL. weft_comm_init() is for one thread of a process at a time; the others may be called by several at once,
+ * also for ranks of the same communicator.
+ *
+ * Errors, in the same words on all ranks where they can be told: INVALID_ARGUMENT names the argument or option; TIMEOUT
+ * names the ranks that did not come; UNSUPPORTED, NOT_FOUND, RESOURCE_EXHAUSTED, SYSTEM: what one rank lacks. */
+
+/* Rank, size and meeting place from the launcher: mpirun, srun, torchrun, or WEFT_RANK, WEFT_SIZE and WEFT_RENDEZVOUS;
+ * without any, one rank. See docs/launching.md. */
+weft_status_t weft_comm_init(weft_comm_t* comm, const weft_options_t* options);
+
+#define WEFT_UNIQUE_ID_BYTES 512
+
+/* Where ranks meet, as bytes that a program hands to all of them: by a file, MPI, a socket. Printable text, padded with
+ * zeros. */
+typedef struct weft_unique_id {
+  char internal[WEFT_UNIQUE_ID_BYTES];
+} weft_unique_id_t;
+
+/* Makes an id. Call it on the host on which rank 0 will be, once for each communicator, and give all ranks the same
+ * bytes. Opens nothing and keeps nothing. Takes addresses of WEFT_INTERFACE if that is set, else of all interfaces. Any
+ * thread. NOT_FOUND: no interface with an address; SYSTEM: the system gave no port or random number. */
+weft_status_t weft_get_unique_id(weft_unique_id_t* id);
+
+/* As ncclCommInitRankConfig: rank `rank` of `nranks` that hold the same id. */
+weft_status_t weft_comm_init_rank(weft_comm_t* comm, int nranks, weft_unique_id_t id, int rank,
+                                  const weft_options_t* options);
+
+/* An all_gather of the caller's own, e.g. by MPI or a file system: gives every rank the `bytes` bytes of `mine` of all
+ * ranks, in their order, in `all` (nranks * bytes). 0: done; any other number is reported as the reason for failure.
+ * Must return the same to all ranks if it can, and must not wait for ever. */
+typedef int (*weft_all_gather_callback_t)(void* context, const void* mine, void* all, size_t bytes);
+
+/* Rank `rank` of `nranks` that meet by `all_gather`, which is called once, with `context`, on this thread, during this
+ * call. SYSTEM: the callback failed; MISMATCH: it brought bytes of another rank, or ranks of another size. */
+weft_status_t weft_comm_init_callback(weft_comm_t* comm, int nranks, int rank, weft_all_gather_callback_t all_gather,
+                                      void* context, const weft_options_t* options);
+
+#define WEFT_SPLIT_NOCOLOR (-1)
+
+/* Collective over comm. Ranks with the same color (0 or more) form a new communicator, ordered by key, then by their
+ * rank in comm; those with WEFT_SPLIT_NOCOLOR get NULL. Ends with weft_comm_destroy(), before comm does. Costs no
+ * connection. INVALID_ARGUMENT: comm, newcomm or color. */
+weft_status_t weft_comm_split(weft_comm_t comm, int color, int key, weft_comm_t* newcomm);
+
+/* This rank, from 0, and the number of ranks. INVALID_ARGUMENT: comm, or the pointer is null. */
+weft_status_t weft_comm_rank(weft_comm_t comm, int* rank);
+weft_status_t weft_comm_size(weft_comm_t comm, int* size);
+
+/* Ends all that is in flight, here and on the peers, with ABORTED; waits for no peer. `reason` (may be NULL) becomes
+ * part of the error's text. Unlike ncclCommAbort the communicator is still there, and must be destroyed. Any thread. */
+weft_status_t weft_comm_abort(weft_comm_t comm, const char* reason);
+
+/* The first error that the communicator has met, also one that no call has reported yet, such as the death of a peer;
+ * WEFT_SUCCESS in *error if none. Its text is then weft_last_error(comm). Waits for nothing. Any thread. */
+weft_status_t weft_comm_get_async_error(weft_comm_t comm, weft_status_t* error);
+
+/* Collective, optional, before weft_comm_destroy(): checks that all ranks made the same calls and took all messages;
+ * MISMATCH if not. INVALID_ARGUMENT: operations are still in flight; wait for them first. */
+weft_status_t weft_comm_close(weft_comm_t comm);
+
+/* Ends comm. What is in flight is waited for, by the deadline; its requests stay valid, with their outcomes, until they
+ * are waited for or freed. INVALID_ARGUMENT, and nothing happens: communicators split from it are still there. NULL is
+ * not an error. */
+weft_status_t weft_comm_destroy(weft_comm_t comm);
+
+/* ---- Requests ---- */
+
+/* An operation in flight. Every collective takes a weft_request_t* as its last argument. NULL: the call returns when
+ * the operation is done, with its outcome. Else it returns at once with a request in *request; operations in flight
+ * move on whenever the thread that started them waits or tests. If the call fails, *request is NULL.
+ *
+ * A request ends, and *request becomes NULL, by the call below that finds it done. A null *request counts as done. */
+
+/* *done = 1, the request's end, and the operation's outcome as result; or *done = 0 and WEFT_SUCCESS. Moves things on,
+ * never blocks. Does not find out why nothing moves: a loop over weft_test() alone never gives TIMEOUT or MISMATCH;
+ * weft_wait(request, 1) does. INVALID_ARGUMENT: request, done, or the wrong thread; the request is untouched. */
+weft_status_t weft_test(weft_request_t* request, int* done);
+
+#define WEFT_UNTIL_DEADLINE (-1)
+
+/* Waits until the operation is done and gives its outcome, at most about timeout_ms: WEFT_IN_PROGRESS if it goes on and
+ * the request with it; wait again. WEFT_UNTIL_DEADLINE: as long as the communicator's options allow. All that the
+ * thread has in flight moves on meanwhile. Time without movement adds up over the waits for a request until the
+ * communicator's timeout, then TIMEOUT; finding out whom to blame may take another second. INVALID_ARGUMENT: request,
+ * timeout_ms, or the wrong thread; the request is untouched. */
+weft_status_t weft_wait(weft_request_t* request, int timeout_ms);
+
+/* Waits as weft_wait(request, WEFT_UNTIL_DEADLINE), and drops the outcome (weft_comm_get_async_error() has it if it
+ * ended the communicator). To end an operation sooner, abort its communicator first. INVALID_ARGUMENT as weft_wait().
+ */
+weft_status_t weft_request_free(weft_request_t* request);
+
+/* ---- Collectives ----
+ *
+ * `count` is per rank, as in NCCL. Buffers must not overlap unless they are used in place:
+ *
+ *   all_reduce, reduce, broadcast, all_to_all   recvbuff == sendbuff
+ *   all_gather, gather at the root              sendbuff == recvbuff + rank * count elements
+ *   reduce_scatter, scatter at the root         recvbuff == sendbuff + rank * count elements
+ *
+ * A buffer that a rank does not use may be NULL: recvbuff of reduce and gather, sendbuff of broadcast and scatter, off
+ * the root; and both where count is 0.
+ *
+ * Called by one thread of a communicator at a time. INVALID_ARGUMENT, before anything is sent: comm, a null or
+ * overlapping buffer, datatype, op, one that is not defined for the type, root, a count beyond 2^47 bytes in all. Other
+ * errors: MISMATCH, PEER_LOST, TIMEOUT, ABORTED, RESOURCE_EXHAUSTED, UNSUPPORTED (no transport reaches a rank);
+ * recvbuff then holds anything. Without an error sendbuff is unchanged, unless it is in place. */
+
+/* recvbuff[i] = op over all ranks of sendbuff[i], for i < count; the same bits on all ranks. */
+weft_status_t weft_all_reduce(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype,
+                              weft_reduce_op_t op, weft_comm_t comm, weft_request_t* request);
+
+/* The same at the root only. */
+weft_status_t weft_reduce(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype,
+                          weft_reduce_op_t op, int root, weft_comm_t comm, weft_request_t* request);
+
+/* The root's sendbuff, of count elements, to every rank's recvbuff. */
+weft_status_t weft_broadcast(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype, int root,
+                             weft_comm_t comm, weft_request_t* request);
+
+/* Rank r's sendcount elements to recvbuff[r * sendcount] on all ranks. */
+weft_status_t weft_all_gather(const void* sendbuff, void* recvbuff, size_t sendcount, weft_data_type_t datatype,
+                              weft_comm_t comm, weft_request_t* request);
+
+/* recvbuff[i] = op over all ranks of sendbuff[rank * recvcount + i], for i < recvcount. */
+weft_status_t weft_reduce_scatter(const void* sendbuff, void* recvbuff, size_t recvcount, weft_data_type_t datatype,
+                                  weft_reduce_op_t op, weft_comm_t comm, weft_request_t* request);
+
+/* sendbuff[r * count ...] to rank r, for every r; what rank r sends lands at recvbuff[r * count]. */
+weft_status_t weft_all_to_all(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype,
+                              weft_comm_t comm, weft_request_t* request);
+
+/* Rank r's count elements to recvbuff[r * count] at the root. */
+weft_status_t weft_gather(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype, int root,
+                          weft_comm_t comm, weft_request_t* request);
+
+/* The root's sendbuff[r * count ...] to rank r's recvbuff. */
+weft_status_t weft_scatter(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype, int root,
+                           weft_comm_t comm, weft_request_t* request);
+
+/* Done on a rank only after all ranks have called it. INVALID_ARGUMENT: comm. */
+weft_status_t weft_barrier(weft_comm_t comm, weft_request_t* request);
+
+/* ---- Collectives of uneven blocks ----
+ *
+ * A buffer of blocks is followed by its counts (elements of each rank's block, also 0) and offsets (where they begin in
+ * the buffer, in elements), one for each rank; offsets may be NULL: the blocks lie one behind the other. Blocks of
+ * recvbuff must not overlap. Arrays that a rank does not use may be NULL: at all but the root. In place, the own block
+ * lies where the other buffer has it; all_to_all_v is in place where recvbuff == sendbuff and both have equal counts
+ * and offsets. All else as above; INVALID_ARGUMENT also: counts is null, blocks overlap or end beyond 2^47 bytes. */
+
+/* Rank r's recvcounts[r] elements to its block of recvbuff on all ranks. All ranks give equal recvcounts, a MISMATCH
+ * otherwise. */
+weft_status_t weft_all_gather_v(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                const size_t* recvoffsets, weft_data_type_t datatype, weft_comm_t comm,
+                                weft_request_t* request);
+
+/* op over all ranks of their blocks r to rank r's recvbuff, of sendcounts[r] elements. All ranks give equal sendcounts,
+ * a MISMATCH otherwise. */
+weft_status_t weft_reduce_scatter_v(const void* sendbuff, const size_t* sendcounts, const size_t* sendoffsets,
+                                    void* recvbuff, weft_data_type_t datatype, weft_reduce_op_t op, weft_comm_t comm,
+                                    weft_request_t* request);
+
+/* Block r of sendbuff to rank r, for every r; what rank r sends lands in block r of recvbuff. This rank's sendcounts[r]
+ * is rank r's recvcounts[this rank], a MISMATCH otherwise. `bound`: what all ranks agree that no block is longer than,
+ * by which the algorithm is chosen; 0 if they do not know; equal on all ranks. */
+weft_status_t weft_all_to_all_v(const void* sendbuff, const size_t* sendcounts, const size_t* sendoffsets,
+                                void* recvbuff, const size_t* recvcounts, const size_t* recvoffsets, size_t bound,
+                                weft_data_type_t datatype, weft_comm_t comm, weft_request_t* request);
+
+/* Rank r's sendcount elements to block r of the root's recvbuff, which has recvcounts[r]. The root's own sendcount is
+ * not read: it is recvcounts[root]. */
+weft_status_t weft_gather_v(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                            const size_t* recvoffsets, weft_data_type_t datatype, int root, weft_comm_t comm,
+                            weft_request_t* request);
+
+/* Block r of the root's sendbuff to rank r's recvbuff, of recvcount elements. The root's own recvcount is not read: it
+ * is sendcounts[root]. */
+weft_status_t weft_scatter_v(const void* sendbuff, const size_t* sendcounts, const size_t* sendoffsets, void* recvbuff,
+                             size_t recvcount, weft_data_type_t datatype, int root, weft_comm_t comm,
+                             weft_request_t* request);
+
+#ifdef __cplusplus
+}
+#endif
+#undef WEFT_ENUM_TYPE
+
+#endif
