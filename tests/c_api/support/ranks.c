@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MOST_RANKS = 16, MOST_COMPLAINTS = 20 };
+enum { MOST_RANKS = 16, MOST_COMPLAINTS = 20, MOST_SECONDS = 120 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int checks;
@@ -91,6 +92,7 @@ void run_ranks(int size, int timeout_ms, void (*body)(struct rank* self)) {
   weft_unique_id_t id;
   int rank;
   if (!CHECK_OK(weft_get_unique_id(&id))) return;
+  alarm(MOST_SECONDS); /* its signal ends the program */
   pthread_barrier_init(&meeting, NULL, (unsigned)size);
   for (rank = 0; rank < size; ++rank) {
     struct job* job = &jobs[rank];
@@ -107,6 +109,7 @@ void run_ranks(int size, int timeout_ms, void (*body)(struct rank* self)) {
   }
   for (rank = 0; rank < size; ++rank) pthread_join(threads[rank], NULL);
   pthread_barrier_destroy(&meeting);
+  alarm(0);
 }
 
 int verdict(void) {

@@ -14,7 +14,8 @@ struct rank {
   weft_comm_t comm;
 };
 
-/* Runs `body` on `size` threads and waits for all. Without communicators if `timeout_ms` is 0. */
+/* Runs `body` on `size` threads and waits for all, for two minutes at most. Without communicators if `timeout_ms` is 0.
+ */
 void run_ranks(int size, int timeout_ms, void (*body)(struct rank* self));
 /* A deadline that no healthy test reaches. */
 #define PATIENT_MS 60000
