@@ -1,0 +1,1 @@
+"""bench/compare: Weft and its peers measured beside each other; see docs/benchmarks.md."""
