@@ -26,7 +26,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 Result<std::string> facts_text(const AgreementParts& parts) {
   WEFT_TRY(parts.failure);
-  return to_json(own_facts(parts.options, parts.transports));
+  WEFT_TRY_ASSIGN(const RankFacts facts, own_facts(parts.options, parts.transports));
+  return to_json(facts);
 }
 
 Result<std::string> view_text(const AgreementParts& parts, const RankFacts& leader, bool leads) {

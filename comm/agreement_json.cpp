@@ -17,7 +17,7 @@ using base::JsonObject;
 using base::JsonValue;
 using base::JsonWriter;
 
-constexpr int kSchema = 2;
+constexpr int kSchema = 3;
 constexpr std::size_t kMaxCpus = std::size_t{1} << 20;
 constexpr std::size_t kMaxTransports = 64;
 
@@ -140,6 +140,7 @@ std::string to_json(const RankFacts& facts) {
   json.member("cpus", facts.cpus);
   json.member("crosses_hosts", facts.crosses_hosts);
   write(json, facts.addresses);
+  json.member("table_digest", facts.table_digest);
   json.end_object();
   return std::move(json).text();
 }
@@ -152,6 +153,7 @@ Result<RankFacts> rank_facts_from_json(std::string_view text) {
     require_list(object, "cpus", facts.cpus, kMaxCpus);
     require_list(object, "crosses_hosts", facts.crosses_hosts, kMaxTransports);
     require_addresses(object, facts.addresses);
+    object.required("table_digest", facts.table_digest);
   }));
   return facts;
 }
@@ -190,6 +192,7 @@ std::string to_json(const Agreement& agreement) {
   json.member("graph", topology::to_json(agreement.graph));
   json.member("algorithms", agreement.algorithms);
   json.member("channels", agreement.channels);
+  json.member("table", agreement.table);
   json.end_object();
   return std::move(json).text();
 }
@@ -217,6 +220,7 @@ Result<Agreement> agreement_from_json(std::string_view text) {
     object.required("graph", graph);
     object.required("algorithms", agreement.algorithms);
     object.required("channels", agreement.channels);
+    object.required("table", agreement.table);
   }));
   WEFT_TRY_ASSIGN(agreement.graph, topology::from_json(graph));
   return agreement;

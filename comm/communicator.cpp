@@ -87,6 +87,8 @@ Status Communicator::scatter_v(const void* in, const Blocks& in_blocks, void* ou
 }
 Status Communicator::barrier() { return run(weft::barrier()); }
 
+Status Communicator::set_algorithms(std::string_view rules) { return state_->set_algorithms(rules); }
+
 Result<Communicator> Communicator::split(int color, int key) {
   WEFT_TRY_ASSIGN(auto state, state_->split(color, key));
   return Communicator(std::move(state));
@@ -96,6 +98,9 @@ void Communicator::abort(std::string_view reason) { state_->abort(reason); }
 Status Communicator::health() const { return state_->health(); }
 Status Communicator::close() { return state_->close(); }
 std::string_view Communicator::transport(int peer) const { return state_->transport(peer); }
+std::string Communicator::topology_fingerprint() const {
+  return topology::fingerprint(state_->runtime().agreement().graph);
+}
 std::string_view Communicator::source() const { return state_->runtime().options().source; }
 
 Work::Work(Status failed) : failed_(std::move(failed)) {}

@@ -51,7 +51,8 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::make(Runtime* runt
   std::vector<int> placement;
   for (const int member : members) placement.push_back(runtime->placement()[static_cast<std::size_t>(member)]);
   const Agreement& agreement = runtime->agreement();
-  WEFT_TRY_ASSIGN(auto planner, Planner::create(agreement.graph, placement, agreement.algorithms, agreement.channels));
+  WEFT_TRY_ASSIGN(auto planner, Planner::create(agreement.graph, placement, agreement.algorithms, agreement.channels,
+                                                runtime->table()));
   return std::unique_ptr<CommunicatorState>(
       new CommunicatorState(runtime, key, std::move(members), rank, std::move(planner)));
 }
@@ -210,6 +211,15 @@ Status CommunicatorState::prepare(const Operation& operation) {
   for (const bool in_place : {false, true}) {
     if (known->plans[in_place] == nullptr) WEFT_TRY(make_plan(operation, in_place, *known));
   }
+  return {};
+}
+
+Status CommunicatorState::set_algorithms(std::string_view rules) {
+  const auto guard = runtime_->progress().guard();
+  if (engine_.running() > 0)
+    return Status(Code::InvalidArgument, "set_algorithms: operations are in flight; wait for them first");
+  WEFT_TRY(planner_->set_overrides(rules));
+  plans_.clear();
   return {};
 }
 

@@ -43,6 +43,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   bool started_here(std::uint32_t ticket) const;
   bool test(std::uint32_t ticket);  // true: wait() returns at once
   Status prepare(const Operation& operation);
+  Status set_algorithms(std::string_view rules);
   Result<Choice> explain(const Operation& operation) const {
     return planner_->choose(operation, algorithms::Detail::Everything);
   }

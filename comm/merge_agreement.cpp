@@ -23,6 +23,20 @@ bool more_ranks_than_cpus(const std::vector<RankFacts>& facts, const Hosts& host
   return ranks > cpus.size();
 }
 
+// Ranks need not be given the table, since rank 0's is used by all; but those that are must be given the same.
+Status one_table(const std::vector<RankFacts>& facts) {
+  std::string others;
+  for (std::size_t rank = 1; rank < facts.size(); ++rank) {
+    if (!facts[rank].table_digest.empty() && facts[rank].table_digest != facts[0].table_digest)
+      others += fmt::format("{}{}", others.empty() ? "" : ", ", rank);
+  }
+  if (others.empty()) return {};
+  return Status(Code::InvalidArgument,
+                fmt::format("WEFT_TABLE: ranks {} have another table than rank 0{}; give all ranks the same file, or "
+                            "only rank 0 one",
+                            others, facts[0].table_digest.empty() ? ", which has none" : ""));
+}
+
 }  // namespace
 
 Hosts hosts_of(const std::vector<RankFacts>& facts) {
@@ -86,6 +100,8 @@ Result<Agreement> merge(const std::vector<RankFacts>& facts, const std::vector<s
   for (const auto& transport : parts.transports) agreement.transports.emplace_back(transport->name());
   agreement.algorithms = parts.options.algorithms;
   agreement.channels = parts.options.channels;
+  WEFT_TRY(one_table(facts));
+  WEFT_TRY_ASSIGN(agreement.table, own_table(parts.options));
   return agreement;
 }
 

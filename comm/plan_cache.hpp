@@ -52,6 +52,9 @@ class PlanCache final {
 
   PlanCache() : entries_(kCapacity) {}
 
+  // Of nothing that runs.
+  void clear() { entries_ = std::vector<KnownCall>(kCapacity); }
+
   // Valid until the next insert().
   KnownCall* find(const PlanKey& key) {
     for (std::size_t probe = 0; probe < kProbes; ++probe) {

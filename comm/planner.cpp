@@ -39,16 +39,24 @@ std::uint64_t hash_of_counts(const Operation& operation, int size) {
 }  // namespace
 
 Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, const std::vector<int>& placement,
-                                                 const std::string& overrides, int channels) {
+                                                 const std::string& overrides, int channels,
+                                                 const algorithms::MeasuredTable* table) {
   WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(overrides));
   parsed.channels = channels;
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
                   algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement));
-  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model)));
+  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), table));
+}
+
+Status Planner::set_overrides(std::string_view rules) {
+  WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(rules));
+  parsed.channels = overrides_.channels;
+  overrides_ = std::move(parsed);
+  return {};
 }
 
 Result<Choice> Planner::choose(const Operation& operation, algorithms::Detail detail) {
-  return algorithms::choose(request_of(operation, model_.group().size), overrides_, nullptr, model_, detail);
+  return algorithms::choose(request_of(operation, model_.group().size), overrides_, table_, model_, detail);
 }
 
 Result<const Schedule*> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place,

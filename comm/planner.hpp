@@ -18,8 +18,13 @@ namespace weft::comm {
 
 class Planner final {
  public:
+  // `table` outlives the planner; null: there is none.
   static Result<std::unique_ptr<Planner>> create(const topology::Graph& graph, const std::vector<int>& placement,
-                                                 const std::string& overrides, int channels);
+                                                 const std::string& overrides, int channels,
+                                                 const algorithms::MeasuredTable* table);
+
+  // Other rules than those it was made with.
+  Status set_overrides(std::string_view rules);
 
   // Pure: equal on all ranks.
   Result<Choice> choose(const Operation& operation, algorithms::Detail detail);
@@ -27,8 +32,8 @@ class Planner final {
   Result<std::unique_ptr<BoundPlan>> plan(const Operation& operation, bool in_place, int rank, LaneDirectory& lanes);
 
  private:
-  Planner(algorithms::Overrides overrides, algorithms::CostModel model)
-      : overrides_(std::move(overrides)), model_(std::move(model)) {}
+  Planner(algorithms::Overrides overrides, algorithms::CostModel model, const algorithms::MeasuredTable* table)
+      : overrides_(std::move(overrides)), model_(std::move(model)), table_(table) {}
   // Collective, algorithm, replicas, root, in place, uneven.
   using Key = std::tuple<Collective, std::string, int, int, bool, bool>;
 
@@ -37,6 +42,7 @@ class Planner final {
 
   algorithms::Overrides overrides_;
   algorithms::CostModel model_;
+  const algorithms::MeasuredTable* table_;
   std::set<Key> proved_;
   // Of v-variants, whose counts may be others at every call: this rank's steps.
   std::map<Key, Schedule> uneven_;

@@ -27,6 +27,7 @@ struct RankFacts {
   std::vector<int> cpus;                         // it may run on
   std::map<std::string, std::string> addresses;  // by transport
   std::vector<std::string> crosses_hosts;        // transports that do
+  std::string table_digest;                      // of its measured table; empty: it was given none
 
   bool operator==(const RankFacts&) const = default;
 };
@@ -44,7 +45,11 @@ Result<RankFacts> rank_facts_from_json(std::string_view text);
 std::string to_json(const RankView& view);
 Result<RankView> rank_view_from_json(std::string_view text);
 
-RankFacts own_facts(const Options& options, const Transports& transports);
+// Not OK if the measured table cannot be read: names WEFT_TABLE.
+Result<RankFacts> own_facts(const Options& options, const Transports& transports);
+
+// The text of options.table_file, of which it is known that it parses; empty if there is none.
+Result<std::string> own_table(const Options& options);
 
 std::vector<std::string> reached(const Transports& transports, const RankFacts& leader);
 

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "algorithms/selector.hpp"
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "comm/control.hpp"
@@ -37,6 +39,8 @@ class Runtime final {
   int size() const { return parts_.store->size(); }
   const Options& options() const { return parts_.options; }
   const Agreement& agreement() const { return agreement_; }
+  // What was measured; null: nothing.
+  const algorithms::MeasuredTable* table() const { return table_ ? &*table_ : nullptr; }
   const std::vector<int>& placement() const { return placement_; }
   bool oversubscribed() const;
   Control& control() { return *control_; }
@@ -57,11 +61,13 @@ class Runtime final {
   std::uint32_t next_id = 1;
 
  private:
-  Runtime(RuntimeParts parts, Agreement agreement, std::unique_ptr<Progress> progress);
+  Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,
+          std::unique_ptr<Progress> progress);
 
   RuntimeParts parts_;
   base::Logger log_;
   Agreement agreement_;
+  std::optional<algorithms::MeasuredTable> table_;
   std::vector<int> placement_;
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
   std::vector<transports::Transport*> polled_;

@@ -31,7 +31,9 @@ Examples:
   weft-bench all_reduce -n 4
   weft-bench all -n 4 --dtype all --op all --max-bytes 64k --iterations 1
   weft-bench all_reduce -n 2 --algorithm ring@4 --transport ucx --min-bytes 1M --max-bytes 1G
-  mpirun -n 8 weft-bench all_gather --json all_gather.json)";
+  mpirun -n 8 weft-bench all_gather --json all_gather.json
+  weft-bench --tune -n 4 --table table.json       and then WEFT_TABLE=table.json
+  weft-bench --regret -n 4 --json regret.json)";
 
 // What CLI11 fills before names become values.
 struct Words {
@@ -44,6 +46,9 @@ struct Words {
   bool out_of_place = false;
   bool no_check = false;
   bool no_pin = false;
+  bool tune = false;
+  bool regret = false;
+  bool factor_given = false;
 };
 
 std::string join(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
@@ -121,9 +126,38 @@ int root_of(const std::string& text) {
   return root;
 }
 
+// What compares algorithms does so for the calls of equal counts; without v-variants, whose choice is the same.
+std::vector<Kind> compared_kinds() {
+  std::vector<Kind> kinds = all_kinds();
+  std::erase_if(kinds, [](const Kind& kind) { return kind.uneven; });
+  return kinds;
+}
+
+void convert_task(const Words& words, Arguments& arguments) {
+  if (words.tune || words.regret) arguments.task = words.tune ? Task::Tune : Task::Regret;
+  if (arguments.task == Task::Measure) {
+    if (words.collectives.empty()) throw CLI::ValidationError("collective is required");
+    arguments.collectives = named(words.collectives, all_kinds(), "collective", parse_kind);
+    return;
+  }
+  if (!arguments.algorithm.empty())
+    throw CLI::ValidationError("--algorithm leaves nothing to compare: leave it out with --tune and --regret");
+  if (arguments.task == Task::Tune && !arguments.json.empty())
+    throw CLI::ValidationError("--tune writes its times to --table: leave --json out");
+  const std::vector<Kind> all = compared_kinds();
+  arguments.collectives =
+      words.collectives.empty() ? all : named(words.collectives, all, "collective to compare", parse_kind);
+  for (const Kind& kind : arguments.collectives) {
+    if (kind.uneven)
+      throw CLI::ValidationError(
+          fmt::format("{} is chosen as {} is: give that", to_string(kind), to_string(kind.collective)));
+  }
+  if (!words.factor_given) arguments.factor = 4;
+}
+
 // Values from words; throws CLI::ValidationError.
 void convert(const Words& words, Arguments& arguments) {
-  arguments.collectives = named(words.collectives, all_kinds(), "collective", parse_kind);
+  convert_task(words, arguments);
   arguments.dtypes = named(words.dtypes, all_of<DataType>(kDataTypes), "data type", parse_data_type);
   arguments.ops = named(words.ops, all_of<ReduceOp>(kReduceOps), "reduce op", parse_reduce_op);
   unique(arguments.collectives);
@@ -151,11 +185,10 @@ std::string not_nan(const std::string& text) {
 
 void add_what(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option(
-         "collective", words.collectives,
-         "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
-         "scatter, barrier; the v-variants all_gather_v, reduce_scatter_v, all_to_all_v, gather_v, scatter_v; or "
-         "all")
-      ->required();
+      "collective", words.collectives,
+      "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
+      "scatter, barrier; the v-variants all_gather_v, reduce_scatter_v, all_to_all_v, gather_v, scatter_v; or "
+      "all");
   app.add_option("-b,--min-bytes", words.min_bytes, "Smallest size: 8, 4k, 64M, 1G")->capture_default_str();
   app.add_option("-e,--max-bytes", words.max_bytes, "Largest size")->capture_default_str();
   app.add_option("-f,--factor", arguments.factor, "From one size to the next")
@@ -200,6 +233,11 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_flag(
       "--check,!--no-check", [&words](std::int64_t on) { words.no_check = on < 0; },
       "Compare every result element-wise (default)");
+  CLI::Option* const tune = app.add_flag(
+      "--tune", words.tune, "Measure every algorithm that serves a call, and write the fastest into --table");
+  app.add_flag("--regret", words.regret, "How much slower what is chosen is than the best")->excludes(tune);
+  app.add_option("--table", arguments.table, "Where --tune writes; what is there of other calls is kept")
+      ->capture_default_str();
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
 }
 
@@ -242,6 +280,7 @@ Parsed parse(int argc, char** argv) {
     add_how(app, words, arguments);
     base::refuse_empty_values(app);
     app.parse(argc, argv);
+    words.factor_given = app.count("--factor") > 0;
     convert(words, arguments);
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), false};

@@ -23,7 +23,14 @@ struct Kind {
 };
 std::string to_string(const Kind& kind);  // "all_to_all_v"
 
+enum class Task : std::uint8_t {
+  Measure,
+  Tune,    // --tune
+  Regret,  // --regret
+};
+
 struct Arguments {
+  Task task = Task::Measure;
   std::vector<Kind> collectives;
   double skew = 1;           // of v-variants: how much longer than the mean block 0 is
   std::optional<int> ranks;  // -n: start that many ranks here
@@ -42,7 +49,8 @@ struct Arguments {
   int channels = 0;
   std::vector<std::string> transports;
   std::optional<int> timeout_s;
-  std::string json;  // empty: none
+  std::string json;                       // empty: none
+  std::string table = "weft-table.json";  // of --tune
   bool check = true;
   bool pin = true;
 };

@@ -2,14 +2,17 @@
 // started.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/output.hpp"
 #include "bench/weft-bench/arguments.hpp"
+#include "bench/weft-bench/cases.hpp"
 #include "bench/weft-bench/exit.hpp"
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/runner.hpp"
+#include "bench/weft-bench/tune.hpp"
 #include "weft/communicator.hpp"
 
 namespace weft::bench {
@@ -59,13 +62,19 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
   return {};
 }
 
+Result<Summary> run_task(Communicator& communicator, const Arguments& arguments) {
+  if (arguments.task == Task::Tune) return tune(communicator, arguments);
+  if (arguments.task == Task::Regret) return measure_regret(communicator, arguments);
+  return run_benchmark(communicator, arguments);
+}
+
 int run_rank(const Arguments& arguments, Options options) {
   apply(arguments, options);
   const int rank = options.rank;
   if (auto status = check(arguments, options.size, 1); !status.ok()) return complain(rank, status);
   auto communicator = Communicator::create(options);
   if (!communicator) return complain_of_creation(rank, communicator.error());
-  auto summary = run_benchmark(*communicator, arguments);
+  auto summary = run_task(*communicator, arguments);
   if (!summary) return complain(rank, summary.error());
   if (auto status = communicator->close(); !status.ok()) return complain(rank, status);
   if (!summary->told.ok()) return rank == 0 ? refuse(rank, summary->told.message()) : kBadInput;
@@ -79,9 +88,12 @@ int run(int argc, char** argv) {
     const auto told = base::write_stdout(parsed.text);
     return told.ok() ? kFine : refuse(0, told.message());
   }
-  const auto& arguments = *parsed.arguments;
+  Arguments arguments = *parsed.arguments;
   auto options = Options::from_environment();
   if (!options) return complain(0, options.error());
+  // One rank alone has nothing to choose from.
+  if (arguments.task != Task::Measure && !arguments.ranks && options->source == "single")
+    arguments.ranks = std::max(2, static_cast<int>(allowed_cores().size()));
   if (!arguments.ranks || !local_placement().empty()) return run_rank(arguments, std::move(*options));
 
   if (options->source != "single") {

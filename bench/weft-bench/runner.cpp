@@ -7,55 +7,16 @@
 #include <optional>
 
 #include "base/output.hpp"
+#include "bench/weft-bench/cases.hpp"
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/report.hpp"
 #include "bench/weft-bench/same_arguments.hpp"
-#include "bench/weft-bench/sizes.hpp"
 #include "bench/weft-bench/timing.hpp"
 #include "bench/weft-bench/workload.hpp"
 
 namespace weft::bench {
 namespace {
-
-// Everything to measure, in order. A size that rounds to the same call as the one before is left out.
-std::vector<Case> all_cases(const Arguments& arguments, int ranks) {
-  std::vector<Case> cases;
-  const auto add = [&](const Operation& call, bool in_place, bool uneven) {
-    const bool all_roots = has_root(call.collective) && arguments.root == kAllRoots;
-    const Case* const last = cases.empty() ? nullptr : &cases.back();
-    if (last == nullptr || last->call != call || last->in_place != in_place || last->uneven != uneven)
-      cases.push_back({call, all_roots, in_place, uneven, arguments.skew});
-  };
-  for (const Kind& kind : arguments.collectives) {
-    const Collective collective = kind.collective;
-    Operation call;
-    call.collective = collective;
-    if (collective == Collective::Barrier) {
-      add(call, false, false);
-      continue;
-    }
-    call.root = has_root(collective) ? std::max(0, arguments.root) : 0;
-    for (const auto dtype : arguments.dtypes) {
-      call.dtype = dtype;
-      const auto ops = reduces(collective) ? arguments.ops : std::vector<ReduceOp>{ReduceOp::Sum};
-      for (const auto op : ops) {
-        call.op = op;
-        if (reduces(collective) && !valid(dtype, op)) continue;
-        for (const bool in_place : {false, true}) {
-          if (!(in_place ? arguments.in_place : arguments.out_of_place)) continue;
-          // What goes out and what comes in are then not the same blocks.
-          const bool blocks_differ = kind.uneven && collective == Collective::AllToAll && arguments.skew != 1;
-          if (in_place && blocks_differ) continue;
-          for (const auto bytes : sweep(arguments.min_bytes, arguments.max_bytes, arguments.factor)) {
-            add(sized(call, bytes, ranks), in_place, kind.uneven);
-          }
-        }
-      }
-    }
-  }
-  return cases;
-}
 
 class Runner {
  public:
@@ -181,38 +142,7 @@ class Runner {
   Operation pattern_call_;
 };
 
-// The largest input and output of any rank.
-std::pair<std::uint64_t, std::uint64_t> buffer_bytes(const Arguments& arguments, int ranks) {
-  std::uint64_t in = 0;
-  std::uint64_t out = 0;
-  for (const auto& what : all_cases(arguments, ranks)) {
-    if (what.call.collective == Collective::Barrier) continue;
-    const auto element = size_of(what.call.dtype);
-    // Block 0 is the longest or, where --skew is below 1, all others are.
-    for (const int rank : {0, std::min(1, ranks - 1), what.call.root}) {
-      const auto read = input_count(what, rank, ranks) * element;
-      const auto written = output_count(what, rank, ranks) * element;
-      if (!what.in_place) in = std::max(in, read);
-      out = std::max(out, what.in_place ? std::max(read, written) : written);
-    }
-  }
-  return {in, out};
-}
-
 }  // namespace
-
-std::uint64_t memory_of_a_rank(const Arguments& arguments, int ranks) {
-  const auto [in, out] = buffer_bytes(arguments, ranks);
-  return in + out;
-}
-
-Status check_cases(const Arguments& arguments, int ranks) {
-  if (!all_cases(arguments, ranks).empty()) return {};
-  return Status(
-      Code::InvalidArgument,
-      "nothing to measure: no --op given can reduce a --dtype given (bit operators need integers, avg no bool), or "
-      "all_to_all_v was to be in place with another --skew than 1");
-}
 
 Result<Summary> run_benchmark(Communicator& communicator, const Arguments& arguments) {
   const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());

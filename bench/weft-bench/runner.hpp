@@ -16,10 +16,4 @@ struct Summary {
 // ranks were given different arguments.
 Result<Summary> run_benchmark(Communicator& communicator, const Arguments& arguments);
 
-// InvalidArgument if there would be nothing to measure.
-Status check_cases(const Arguments& arguments, int ranks);
-
-// The memory that the largest size of `arguments` takes on each of `ranks` ranks.
-std::uint64_t memory_of_a_rank(const Arguments& arguments, int ranks);
-
 }  // namespace weft::bench

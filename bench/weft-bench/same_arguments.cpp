@@ -6,17 +6,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/fnv1a.hpp"
+
 namespace weft::bench {
 namespace {
 
 constexpr std::size_t kShownValue = 256;  // bytes of a value in the message
-
-// FNV-1a.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 template <typename T>
 std::string names(const std::vector<T>& values) {
@@ -45,6 +40,7 @@ Difference first_difference(const std::vector<std::uint64_t>& hashes, std::size_
 
 std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
   return {
+      {"--tune or --regret", fmt::format("{}", static_cast<int>(arguments.task))},
       {"the collectives", names(arguments.collectives)},
       {"--skew", fmt::format("{}", arguments.skew)},
       {"--algorithm", or_none(arguments.algorithm)},
@@ -69,7 +65,7 @@ Status agree_on_arguments(Communicator& communicator, const Arguments& arguments
   const auto own = shared_arguments(arguments);
   const auto ranks = static_cast<std::size_t>(communicator.size());
   std::vector<std::uint64_t> own_hashes;
-  for (const auto& argument : own) own_hashes.push_back(hash_of(argument.value));
+  for (const auto& argument : own) own_hashes.push_back(base::fnv1a(argument.value));
   std::vector<std::uint64_t> hashes(own.size() * ranks);
   WEFT_TRY(communicator.all_gather(own_hashes.data(), hashes.data(), own.size(), DataType::UInt64));
   const auto difference = first_difference(hashes, own.size());

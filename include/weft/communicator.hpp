@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "weft/choice.hpp"
@@ -41,6 +43,11 @@ class Communicator {
   Result<Plan> prepare(const Operation& operation);
   Result<Choice> explain(const Operation& operation) const;
 
+  // Replaces Options::algorithms for later calls of this communicator; what was planned is planned anew. All ranks must do
+  // so between the same calls. InvalidArgument quotes the rule that is wrong, or if operations are in flight, and nothing
+  // changes. For measuring; a program's rules are better set once.
+  Status set_algorithms(std::string_view rules);
+
   // Named calls: run(<collective>(...)). Counts and in-place rules as in weft/operation.hpp.
   Status all_reduce(const void* in, void* out, std::uint64_t count, DataType dtype, ReduceOp op = ReduceOp::Sum);
   Status all_gather(const void* in, void* out, std::uint64_t count, DataType dtype);
@@ -75,6 +82,8 @@ class Communicator {
 
   // "shm", "ucx", "local" or "self": what carries the bytes to that rank.
   std::string_view transport(int peer) const;
+  // topology::fingerprint() of what the ranks agreed on: which measured tables are of this topology.
+  std::string topology_fingerprint() const;
   // "openmpi" etc.: where rank and size came from.
   std::string_view source() const;
 

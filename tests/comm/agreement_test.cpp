@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -95,6 +96,63 @@ TEST(Agree, a_topology_that_is_none_is_a_bad_argument) {
     EXPECT_TRUE(told.front().code() == Code::InvalidArgument || told.front().code() == Code::NotFound)
         << told.front().to_string();
     EXPECT_THAT(std::string(told.front().message()), HasSubstr("WEFT_TOPOLOGY=" + file));
+  }
+}
+
+// A file with so many measured times.
+class TableFile {
+ public:
+  explicit TableFile(int cells) : file_(::memfd_create("table", MFD_CLOEXEC)) {
+    algorithms::MeasuredTable table{"somewhere", {}};
+    for (int i = 0; i < cells; ++i) table.cells.push_back({Collective::AllReduce, i + 1, 8, "ring", 1, 5});
+    const std::string text = table.to_json();
+    EXPECT_EQ(::write(file_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
+
+ private:
+  base::FileDescriptor file_;
+};
+
+TEST(Agree, the_table_of_rank_0_is_that_of_all) {
+  const TableFile table(3);
+  Job job;
+  job.options[0].table_file = job.options[2].table_file = table.path();
+  testing::run_ranks(4, [&](int rank) {
+    RuntimeParts parts;
+    parts.options = job.options[static_cast<std::size_t>(rank)];
+    parts.store = job.stores->store(rank);
+    parts.transports.push_back(job.local->transport(rank));
+    const auto runtime = Runtime::create(std::move(parts));
+    ASSERT_TRUE(runtime.has_value()) << runtime.error().to_string();
+    ASSERT_NE((*runtime)->table(), nullptr);
+    EXPECT_EQ((*runtime)->table()->cells.size(), 3U);
+  });
+}
+
+TEST(Agree, tables_that_differ_are_an_error_that_names_the_ranks) {
+  const TableFile one(1);
+  const TableFile other(2);
+  Job job;
+  job.options[0].table_file = one.path();
+  job.options[1].table_file = job.options[3].table_file = other.path();
+  for (const Status& status : job.create_all()) {
+    EXPECT_EQ(status.code(), Code::InvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("WEFT_TABLE: ranks 1, 3 have another table than rank 0;"));
+  }
+  Job without;
+  without.options[2].table_file = one.path();
+  EXPECT_THAT(std::string(without.create_all().front().message()),
+              HasSubstr("ranks 2 have another table than rank 0, which has none"));
+}
+
+TEST(Agree, a_table_that_cannot_be_read_is_told_to_all) {
+  for (const int culprit : {0, 3}) {
+    Job job;
+    job.options[static_cast<std::size_t>(culprit)].table_file = "/nowhere/table.json";
+    const auto told = job.create_all();
+    expect_all_blame(told, Code::NotFound, culprit);
+    EXPECT_THAT(std::string(told.front().message()), HasSubstr("WEFT_TABLE=/nowhere/table.json"));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <future>
 #include <numeric>
+#include <semaphore>
 #include <thread>
 
 #include "tests/comm/support/thread_ranks.hpp"
@@ -321,6 +322,35 @@ TEST(Communicator, close_finds_nothing_when_all_calls_matched) {
     ASSERT_TRUE(communicator.run(broadcast(&value, &value, 1, DataType::Int32)).ok());
     const Status status = communicator.close();
     EXPECT_TRUE(status.ok()) << status.to_string();
+  });
+}
+
+TEST(Communicator, rules_that_are_replaced_choose_later_calls) {
+  std::binary_semaphore tried{0};
+  testing::run_job(2, local_job(), [&tried](CommunicatorState& communicator) {
+    float value = 1;
+    float sum = 0;
+    const Operation call = all_reduce(&value, &sum, 1, DataType::Float32);
+    for (const std::string algorithm : {"ring", "direct", "recursive_doubling"}) {
+      ASSERT_TRUE(communicator.set_algorithms("all_reduce:" + algorithm).ok());
+      EXPECT_EQ(communicator.explain(call)->winner().algorithm, algorithm);
+      ASSERT_TRUE(communicator.run(call).ok());
+      EXPECT_EQ(sum, 2);
+    }
+    const Status wrong = communicator.set_algorithms("all_reduce:nonesuch");
+    EXPECT_EQ(wrong.code(), Code::InvalidArgument);
+    EXPECT_EQ(communicator.explain(call)->winner().algorithm, "recursive_doubling");
+    // Rank 1 comes once rank 0 has tried while its barrier was in flight.
+    if (communicator.rank() == 1) tried.acquire();
+    std::uint32_t ticket = 0;
+    ASSERT_TRUE(communicator.start(barrier(), &ticket).ok());
+    if (communicator.rank() == 0) {
+      EXPECT_EQ(communicator.set_algorithms("").code(), Code::InvalidArgument);
+      tried.release();
+    }
+    EXPECT_TRUE(communicator.wait(ticket).ok());
+    EXPECT_TRUE(communicator.set_algorithms("").ok());
+    EXPECT_NE(communicator.explain(call)->source, ChoiceSource::Override);
   });
 }
 

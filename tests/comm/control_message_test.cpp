@@ -89,7 +89,7 @@ TEST(ControlFuzz, mutated_bytes_do_no_harm) {
   const unsigned seed = std::random_device{}();
   std::cout << "seed " << seed << "\n";
   std::mt19937 random(seed);
-  RankFacts facts{"boot/host", "name", {0, 1, 2}, {{"shm", "abc"}}, {"ucx"}};
+  RankFacts facts{"boot/host", "name", {0, 1, 2}, {{"shm", "abc"}}, {"ucx"}, "0123456789abcdef"};
   RankView view{{"shm"}, "{}"};
   const std::vector<std::string> corpus = {encode(sample()), to_json(facts), to_json(view),
                                            to_json(sample_agreement())};

@@ -1,0 +1,41 @@
+// --tune: measures every algorithm and writes the table that communicators choose by (WEFT_TABLE). --regret: how much
+// slower what is chosen is than the best that could have been.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "algorithms/selector.hpp"
+#include "bench/weft-bench/arguments.hpp"
+#include "bench/weft-bench/contest.hpp"
+#include "bench/weft-bench/runner.hpp"
+
+namespace weft::bench {
+
+// The contests' cells, one for each entrant.
+std::vector<algorithms::MeasuredCell> cells_of(const std::vector<Contest>& contests, int ranks);
+
+// What was known, without the cells that `cells` measured anew: those of the same collective and number of ranks.
+// InvalidArgument if the table is of another topology.
+Result<algorithms::MeasuredTable> merged(algorithms::MeasuredTable known, const std::string& fingerprint,
+                                         const std::vector<algorithms::MeasuredCell>& cells);
+
+struct Regret {
+  Collective collective = Collective::Barrier;
+  int ranks = 0;
+  std::uint64_t bytes = 0;
+  std::string chosen;
+  std::string best;
+  double regret = 0;  // how much longer the chosen one took, as a share of the best's time
+};
+
+// The best is picked by the odd ones of the steady rounds and judged by the even ones, so that luck is not taken for
+// speed.
+Regret regret_of(const Contest& contest, int ranks);
+std::string to_json(const std::vector<Regret>& regrets);
+
+// Collective. Rank 0 prints, and writes the files.
+Result<Summary> tune(Communicator& communicator, const Arguments& arguments);
+Result<Summary> measure_regret(Communicator& communicator, const Arguments& arguments);
+
+}  // namespace weft::bench
