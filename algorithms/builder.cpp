@@ -8,6 +8,7 @@
 
 #include "algorithms/assemble.hpp"
 #include "algorithms/program.hpp"
+#include "algorithms/rules.hpp"
 #include "base/assert.hpp"
 
 namespace weft {
@@ -120,6 +121,7 @@ int ScheduleBuilder::chunks_per_block() const { return state_.own_chunks; }
 const Group& ScheduleBuilder::group() const { return state_.group; }
 
 RingOrder ScheduleBuilder::ring_order() const {
+  if (state_.program.canonical) return RingOrder(algorithms::all_ranks(size()));
   const auto& rings = state_.group.rings;
   return RingOrder(rings[static_cast<std::size_t>(state_.replica) % rings.size()]);
 }
@@ -219,6 +221,7 @@ class ScheduleAssembler {
     program.layout = {algorithm.collective, group.size, options.root, own * options.replicas};
     program.native_channels = algorithm.native_channels;
     program.replicas = options.replicas;
+    program.canonical = options.canonical;
     program.channels = algorithm.native_channels * options.replicas;
     program.events.resize(static_cast<std::size_t>(group.size));
     if (reduces(algorithm.collective)) {
@@ -230,6 +233,7 @@ class ScheduleAssembler {
     state.hash.add(group.size);
     state.hash.add(options.root);
     state.hash.add(program.channels);
+    state.hash.add(program.canonical ? 1 : 0);
     state.hash.add(program.layout.chunks_per_block);
     ScheduleBuilder builder(state);
     for (state.replica = 0; state.replica < options.replicas; ++state.replica) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/assemble.hpp"
+#include "algorithms/canonical_order.hpp"
 #include "base/assert.hpp"
 
 namespace weft::algorithms {
@@ -309,6 +310,8 @@ class Lowering {
     const std::size_t last = ranks.size() - 1;
     if (last == 1) {
       fold_one(ranks[1 - self], own, dst, slot);
+    } else if (program_.canonical) {
+      fold_canonically(ranks, own, dst);
     } else {
       const Places sum = fresh(dst) ? dst : places_of(message_slot());
       std::size_t next = 2;
@@ -333,6 +336,31 @@ class Lowering {
       }
     }
     written(dst);
+  }
+
+  Places home_slot() {
+    return places_of(draft_.whole(draft_.add_slot({chunks_.begin(), chunks_.end()}, SlotUse::Home, event_->channel)));
+  }
+
+  // In the order of Numerics::Invariant. What waits for its other operand waits in scratch; the own value where it is.
+  void fold_canonically(std::span<const std::int32_t> ranks, const Places& own, const Places& dst) {
+    const auto size = static_cast<int>(ranks.size());
+    std::vector<Places> open;
+    for (int position = 0; position < size; ++position) {
+      const int rank = ranks[static_cast<std::size_t>(position)];
+      int joins = joins_after(position, size);
+      Places value = rank == draft_.rank ? own : joins == 0 ? home_slot() : places_of(message_slot());
+      if (rank != draft_.rank) take(rank, span_of(value));
+      for (; joins > 0; --joins) {
+        const Places left = std::move(open.back());
+        open.pop_back();
+        const bool last = position == size - 1 && joins == 1;
+        const Places into = last ? dst : left == own ? home_slot() : left;
+        reduce_runs(into, left, value, last && event_->final_reduction);
+        value = into;
+      }
+      open.push_back(std::move(value));
+    }
   }
 
   void fold_one(int peer, const Places& own, const Places& dst, int slot) {

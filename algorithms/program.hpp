@@ -39,6 +39,7 @@ struct Program {
   std::vector<std::vector<Event>> events;  // by rank; empty for ranks that a projection leaves out
   std::vector<std::int32_t> numbers;       // chunk and rank lists of all events
   std::uint64_t hash = 0;
+  bool canonical = false;  // folds are in the order of Numerics::Invariant
 
   std::span<const std::int32_t> chunks(const Event& event) const {
     return std::span(numbers).subspan(static_cast<std::size_t>(event.chunks_begin),

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "algorithms/canonical_order.hpp"
+
 namespace weft::algorithms {
 namespace {
 
@@ -35,6 +37,19 @@ ReductionTrees::Id ReductionTrees::reduce(Id a, Id b, bool final_reduction) {
        .finals = static_cast<std::int8_t>(std::min(finals, 2)),
        .is_leaf = false,
        .final_reduction = final_reduction});
+}
+
+ReductionTrees::Id ReductionTrees::canonical(int size, int chunk) {
+  std::vector<Id> open;
+  for (int rank = 0; rank < size; ++rank) {
+    Id value = leaf(rank, chunk);
+    for (int joins = joins_after(rank, size); joins > 0; --joins) {
+      value = reduce(open.back(), value, rank == size - 1 && joins == 1);
+      open.pop_back();
+    }
+    open.push_back(value);
+  }
+  return open.back();
 }
 
 ReductionTrees::Id ReductionTrees::intern(const Node& node) {

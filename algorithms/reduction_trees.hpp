@@ -15,6 +15,8 @@ class ReductionTrees {
   Id leaf(int rank, int chunk);
   // `final_reduction` is part of the value: the same sum with and without it are two values.
   Id reduce(Id a, Id b, bool final_reduction);
+  // The one of Numerics::Invariant (canonical_order.hpp) over the contributions of `size` > 1 ranks.
+  Id canonical(int size, int chunk);
 
   bool is_leaf(Id id, int rank, int chunk) const;
   // Whether the tree has exactly the leaves (0, chunk) .. (size - 1, chunk), each once.

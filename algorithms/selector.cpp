@@ -69,13 +69,21 @@ class Selection {
   void list_options() {
     for (const Algorithm* algorithm : all_algorithms()) {
       if (algorithm->collective != request_.collective) continue;
-      const std::string_view why_not = algorithm->unsupported(model_.group(), request_);
+      const std::string_view why_not = why_unsupported(*algorithm);
       if (why_not.empty()) {
         for (const int replicas : replica_counts(*algorithm)) options_.push_back({algorithm, replicas});
       } else {
         cannot_.push_back({std::string(algorithm->name), algorithm->native_channels, -1, "", std::string(why_not)});
       }
     }
+  }
+
+  // Only what a reducing call asks of its algorithm can depend on the numerics.
+  std::string_view why_unsupported(const Algorithm& algorithm) const {
+    const std::string_view reason = algorithm.unsupported(model_.group(), request_);
+    const bool ordered = request_.numerics == Numerics::Invariant && reduces(request_.collective);
+    if (!reason.empty() || !ordered || algorithm.invariant || model_.group().size == 1) return reason;
+    return "reduces in another order than Numerics::Invariant asks for";
   }
 
   std::vector<int> replica_counts(const Algorithm& algorithm) const {

@@ -184,7 +184,7 @@ class Proof : public Flow {
   const std::string& fault() const { return fault_; }
 
   // What is wrong with the values that are in the outputs now, or "".
-  std::string output_fault() const {
+  std::string output_fault(bool canonical) {
     std::vector<std::pair<Value, int>> known(static_cast<std::size_t>(layout_.chunks()), {kNothing, -1});
     for (int r = 0; r < schedule_.size; ++r) {
       const Rank& state = ranks_[static_cast<std::size_t>(r)];
@@ -196,6 +196,8 @@ class Proof : public Flow {
         std::string fault = value_fault(value, chunk);
         if (fault.empty() && first != kNothing && reduces(schedule_.collective))
           fault = fmt::format("was reduced by another tree than on rank {}", first_rank);
+        if (fault.empty() && canonical && !in_canonical_order(value, chunk))
+          fault = "was reduced in another order than that of Numerics::Invariant";
         if (!fault.empty()) return fmt::format("rank {}: output chunk {} {}", r, local, fault);
         first = value;
         first_rank = r;
@@ -227,6 +229,10 @@ class Proof : public Flow {
     Span src;
     std::vector<Value> values;
   };
+
+  bool in_canonical_order(Value value, int chunk) {
+    return !reduces(schedule_.collective) || schedule_.size == 1 || value == trees_.canonical(schedule_.size, chunk);
+  }
 
   Rank& rank(const At& at) { return ranks_[static_cast<std::size_t>(at.rank)]; }
   const std::vector<Value>& message(const At& at) { return rank(at).messages[static_cast<std::size_t>(at.channel)]; }
@@ -357,7 +363,7 @@ Status verify(const Schedule& schedule, const VerifyOptions& options) {
   if (!proof.fault().empty()) return corrupt(proof.fault());
   std::string fault = end_fault(schedule, wiring, proof, stuck);
   if (!fault.empty()) return corrupt(fmt::format("{} ({})", fault, words(first)));
-  fault = proof.output_fault();
+  fault = proof.output_fault(options.canonical);
   if (!fault.empty()) return corrupt(fault);
   for (std::size_t i = 1; i < options.models.size(); ++i) {
     Flow flow(wiring, options.models[i]);

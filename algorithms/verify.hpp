@@ -22,6 +22,7 @@ struct SendModel {
 
 struct VerifyOptions {
   std::vector<SendModel> models = {SendModel::rendezvous(), SendModel::buffered(1), SendModel::unbounded()};
+  bool canonical = false;  // also: every reduction is in the order of Numerics::Invariant
 };
 
 // OK if the schedule, which must hold the steps of all ranks, is right under each of the send models:

@@ -46,6 +46,13 @@ Status set_channels(std::string_view value, Options& options) {
   return {};
 }
 
+Status set_numerics(std::string_view value, Options& options) {
+  const auto numerics = parse_numerics(value);
+  if (!numerics) return bad("give fast or invariant");
+  options.numerics = *numerics;
+  return {};
+}
+
 Status set_progress_thread(std::string_view value, Options& options) {
   const auto on = parse_switch(value);
   if (!on) return bad("give 1, on, yes or true, or 0, off, no or false");
@@ -84,6 +91,8 @@ constexpr std::array kVariables = {
              set_channels},
     Variable{"WEFT_PROGRESS_THREAD", "1 or 0", "0", "progress_thread",
              "A helper thread drives operations between waits", set_progress_thread},
+    Variable{"WEFT_NUMERICS", "name", "fast", "numerics",
+             "invariant: the bits of a reduction depend on the inputs and the order of the ranks only", set_numerics},
     Variable{"WEFT_TABLE", "file", "", "table_file",
              "What was measured on this topology, as weft-bench --tune writes it: chooses before the cost model",
              set_text<&Options::table_file>},

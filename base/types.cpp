@@ -108,6 +108,14 @@ std::string_view to_string(Collective collective) { return name_of(value_of(coll
 std::string_view to_string(DataType dtype) { return name_of(value_of(dtype), kDataTypeNames); }
 std::string_view to_string(ReduceOp op) { return name_of(value_of(op), kReduceOpNames); }
 
+std::string_view to_string(Numerics numerics) { return numerics == Numerics::Fast ? "fast" : "invariant"; }
+
+std::optional<Numerics> parse_numerics(std::string_view name) {
+  for (const Numerics numerics : {Numerics::Fast, Numerics::Invariant})
+    if (name == to_string(numerics)) return numerics;
+  return std::nullopt;
+}
+
 std::optional<Collective> parse_collective(std::string_view name) {
   return find<Collective>(name, kCollectiveNames, kOtherCollectives);
 }

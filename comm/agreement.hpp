@@ -37,6 +37,7 @@ struct Agreement {
   topology::Graph graph;                // of all hosts
   std::string algorithms;               // Options::algorithms of rank 0, and its channels:
   int channels = 0;
+  Numerics numerics = Numerics::Fast;
   std::string table;  // the measured table of rank 0, as JSON; empty: none
 
   // The transport between two ranks; empty if none reaches. Symmetric.

@@ -17,7 +17,7 @@ using base::JsonObject;
 using base::JsonValue;
 using base::JsonWriter;
 
-constexpr int kSchema = 3;
+constexpr int kSchema = 4;
 constexpr std::size_t kMaxCpus = std::size_t{1} << 20;
 constexpr std::size_t kMaxTransports = 64;
 
@@ -192,6 +192,7 @@ std::string to_json(const Agreement& agreement) {
   json.member("graph", topology::to_json(agreement.graph));
   json.member("algorithms", agreement.algorithms);
   json.member("channels", agreement.channels);
+  json.member("numerics", to_string(agreement.numerics));
   json.member("table", agreement.table);
   json.end_object();
   return std::move(json).text();
@@ -220,6 +221,9 @@ Result<Agreement> agreement_from_json(std::string_view text) {
     object.required("graph", graph);
     object.required("algorithms", agreement.algorithms);
     object.required("channels", agreement.channels);
+    object.required_by("numerics", [&](const JsonValue& name) {
+      return name.read_name(agreement.numerics, parse_numerics, "fast or invariant");
+    });
     object.required("table", agreement.table);
   }));
   WEFT_TRY_ASSIGN(agreement.graph, topology::from_json(graph));

@@ -100,6 +100,7 @@ Result<Agreement> merge(const std::vector<RankFacts>& facts, const std::vector<s
   for (const auto& transport : parts.transports) agreement.transports.emplace_back(transport->name());
   agreement.algorithms = parts.options.algorithms;
   agreement.channels = parts.options.channels;
+  agreement.numerics = parts.options.numerics;
   WEFT_TRY(one_table(facts));
   WEFT_TRY_ASSIGN(agreement.table, own_table(parts.options));
   return agreement;

@@ -15,9 +15,9 @@ namespace {
 // longer ones would leave the caches between their steps. Across hosts passes would wait for the network's latency.
 constexpr std::uint64_t kPassChunkBytes = std::uint64_t{64} << 10;
 
-Request request_of(const Operation& operation, int size) {
-  return {operation.collective,          operation.dtype, operation.op, operation.root,
-          agreed_count(operation, size), operation.uneven};
+Request request_of(const Operation& operation, int size, Numerics numerics) {
+  return {operation.collective,          operation.dtype,  operation.op, operation.root,
+          agreed_count(operation, size), operation.uneven, numerics};
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -39,13 +39,13 @@ std::uint64_t hash_of_counts(const Operation& operation, int size) {
 }  // namespace
 
 Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, const std::vector<int>& placement,
-                                                 const std::string& overrides, int channels,
+                                                 const std::string& overrides, int channels, Numerics numerics,
                                                  const algorithms::MeasuredTable* table) {
   WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(overrides));
   parsed.channels = channels;
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
                   algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement));
-  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), table));
+  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), numerics, table));
 }
 
 Status Planner::set_overrides(std::string_view rules) {
@@ -56,7 +56,7 @@ Status Planner::set_overrides(std::string_view rules) {
 }
 
 Result<Choice> Planner::choose(const Operation& operation, algorithms::Detail detail) {
-  return algorithms::choose(request_of(operation, model_.group().size), overrides_, table_, model_, detail);
+  return algorithms::choose(request_of(operation, model_.group().size, numerics_), overrides_, table_, model_, detail);
 }
 
 Result<const Schedule*> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place,
@@ -65,13 +65,18 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
   if (chosen.algorithm == nullptr) {
     return Status(Code::Internal, fmt::format("the chosen algorithm {} does not exist", choice.winner().algorithm));
   }
-  BuildOptions build{
-      .root = operation.root, .replicas = chosen.replicas, .in_place = in_place, .uneven = operation.uneven};
+  const bool canonical = numerics_ == Numerics::Invariant && reduces(operation.collective);
+  BuildOptions build{.root = operation.root,
+                     .replicas = chosen.replicas,
+                     .in_place = in_place,
+                     .uneven = operation.uneven,
+                     .canonical = canonical};
   const Key key(operation.collective, std::string(chosen.algorithm->name), chosen.replicas, operation.root, in_place,
                 operation.uneven);
   if (const auto kept = uneven_.find(key); kept != uneven_.end()) return &kept->second;
   if (!proved_.contains(key)) {
-    const Status proof = algorithms::verify(build_schedule(*chosen.algorithm, model_.group(), build));
+    const Status proof =
+        algorithms::verify(build_schedule(*chosen.algorithm, model_.group(), build), {.canonical = canonical});
     if (!proof.ok()) {
       return Status(Code::Internal,
                     fmt::format("{}/{} over {} ranks failed its proof and was not run: {}", name_of(operation),

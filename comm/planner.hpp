@@ -20,7 +20,7 @@ class Planner final {
  public:
   // `table` outlives the planner; null: there is none.
   static Result<std::unique_ptr<Planner>> create(const topology::Graph& graph, const std::vector<int>& placement,
-                                                 const std::string& overrides, int channels,
+                                                 const std::string& overrides, int channels, Numerics numerics,
                                                  const algorithms::MeasuredTable* table);
 
   // Other rules than those it was made with.
@@ -32,8 +32,9 @@ class Planner final {
   Result<std::unique_ptr<BoundPlan>> plan(const Operation& operation, bool in_place, int rank, LaneDirectory& lanes);
 
  private:
-  Planner(algorithms::Overrides overrides, algorithms::CostModel model, const algorithms::MeasuredTable* table)
-      : overrides_(std::move(overrides)), model_(std::move(model)), table_(table) {}
+  Planner(algorithms::Overrides overrides, algorithms::CostModel model, Numerics numerics,
+          const algorithms::MeasuredTable* table)
+      : overrides_(std::move(overrides)), model_(std::move(model)), numerics_(numerics), table_(table) {}
   // Collective, algorithm, replicas, root, in place, uneven.
   using Key = std::tuple<Collective, std::string, int, int, bool, bool>;
 
@@ -42,6 +43,7 @@ class Planner final {
 
   algorithms::Overrides overrides_;
   algorithms::CostModel model_;
+  Numerics numerics_;
   const algorithms::MeasuredTable* table_;
   std::set<Key> proved_;
   // Of v-variants, whose counts may be others at every call: this rank's steps.

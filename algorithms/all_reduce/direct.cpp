@@ -19,6 +19,7 @@ extern const Algorithm all_reduce_direct = {
     .chunks_per_block = one_chunk,
     .unsupported = serves_everything,
     .build = build,
+    .invariant = true,
 };
 
 }  // namespace weft::algorithms

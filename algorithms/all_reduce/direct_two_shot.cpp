@@ -26,6 +26,7 @@ extern const Algorithm all_reduce_direct_two_shot = {
     .chunks_per_block = chunk_per_rank,
     .unsupported = serves_everything,
     .build = build,
+    .invariant = true,
 };
 
 }  // namespace weft::algorithms

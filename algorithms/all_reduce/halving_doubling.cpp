@@ -52,6 +52,7 @@ extern const Algorithm all_reduce_halving_doubling = {
     .chunks_per_block = largest_power_of_two,
     .unsupported = serves_everything,
     .build = build,
+    .invariant = true,
 };
 
 }  // namespace weft::algorithms

@@ -27,6 +27,7 @@ extern const Algorithm all_reduce_recursive_doubling = {
     .chunks_per_block = one_chunk,
     .unsupported = serves_everything,
     .build = build,
+    .invariant = true,
 };
 
 }  // namespace weft::algorithms

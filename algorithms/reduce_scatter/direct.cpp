@@ -24,6 +24,7 @@ extern const Algorithm reduce_scatter_direct = {
     .chunks_per_block = one_chunk,
     .unsupported = serves_everything,
     .build = build,
+    .invariant = true,
 };
 
 }  // namespace weft::algorithms

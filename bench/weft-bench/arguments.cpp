@@ -11,6 +11,7 @@
 #include "base/command_line.hpp"
 #include "base/limits.hpp"
 #include "base/message_sizes.hpp"
+#include "weft/schedule_builder.hpp"
 #include "weft/version.hpp"
 
 namespace weft::bench {
@@ -49,6 +50,8 @@ struct Words {
   bool tune = false;
   bool regret = false;
   bool factor_given = false;
+  bool list = false;
+  std::string numerics;
 };
 
 std::string join(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
@@ -169,6 +172,11 @@ void convert(const Words& words, Arguments& arguments) {
     throw CLI::ValidationError(
         fmt::format("--min-bytes {} is more than --max-bytes {}", words.min_bytes, words.max_bytes));
   }
+  if (!words.numerics.empty()) {
+    arguments.numerics = parse_numerics(words.numerics);
+    if (!arguments.numerics)
+      throw CLI::ValidationError(fmt::format("--numerics \"{}\" is neither fast nor invariant", words.numerics));
+  }
   arguments.root = root_of(words.root);
   if (arguments.ranks && arguments.root >= *arguments.ranks) {
     throw CLI::ValidationError(fmt::format("--root {} is not a rank: there are {}", arguments.root, *arguments.ranks));
@@ -176,6 +184,31 @@ void convert(const Words& words, Arguments& arguments) {
   arguments.out_of_place = words.out_of_place || !arguments.in_place;
   arguments.check = !words.no_check;
   arguments.pin = !words.no_pin;
+}
+
+template <typename T>
+std::string names_of(const std::vector<T>& values) {
+  std::vector<std::string> names;
+  for (const T& value : values) names.emplace_back(to_string(value));
+  return join(names);
+}
+
+// What --list tells: one line for each algorithm.
+std::string list_text() {
+  std::string text;
+  for (const Kind& kind : compared_kinds()) {
+    text += fmt::format("{}\n", to_string(kind));
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (algorithm->collective != kind.collective) continue;
+      text += fmt::format("  {:<20} {}{}\n", algorithm->name, algorithm->summary,
+                          algorithm->invariant ? "; invariant" : "");
+    }
+  }
+  std::vector<Kind> uneven = all_kinds();
+  std::erase_if(uneven, [](const Kind& kind) { return !kind.uneven; });
+  return text + fmt::format("v-variants  {}\ntypes       {}\nops         {}\nnumerics    fast, invariant\n",
+                            names_of(uneven), names_of(all_of<DataType>(kDataTypes)),
+                            names_of(all_of<ReduceOp>(kReduceOps)));
 }
 
 // A range lets NaN pass.
@@ -213,6 +246,10 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-n,--ranks", arguments.ranks, "Start that many ranks on this machine")
       ->check(CLI::Range(1, kMaxRanks));
   app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
+  app.add_option("--numerics", words.numerics, "fast or invariant: which bits come out (WEFT_NUMERICS)");
+  app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
+  app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_option("--channels", arguments.channels, "Of every call; 0: chosen with the algorithm")
       ->check(CLI::Range(0, base::kMaxChannels));
   app.add_option("--transport", arguments.transports, "Allowed transports, comma-separated, best first: shm,ucx")
@@ -238,6 +275,7 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_flag("--regret", words.regret, "How much slower what is chosen is than the best")->excludes(tune);
   app.add_option("--table", arguments.table, "Where --tune writes; what is there of other calls is kept")
       ->capture_default_str();
+  app.add_flag("--list", words.list, "Tell what can be measured: collectives with their algorithms, types, ops");
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
 }
 
@@ -256,6 +294,7 @@ void apply(const Arguments& arguments, Options& options) {
     options.timeout_ms = kBenchTimeoutMs;
   }
   if (!arguments.transports.empty()) options.transports = arguments.transports;
+  if (arguments.numerics) options.numerics = *arguments.numerics;
   if (arguments.channels > 0) options.channels = arguments.channels;
   if (arguments.algorithm.empty()) return;
   std::vector<std::string> rules;
@@ -281,6 +320,7 @@ Parsed parse(int argc, char** argv) {
     base::refuse_empty_values(app);
     app.parse(argc, argv);
     words.factor_given = app.count("--factor") > 0;
+    if (words.list) return {std::nullopt, list_text(), false};
     convert(words, arguments);
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), false};

@@ -45,6 +45,9 @@ struct Arguments {
   int root = 0;  // or kAllRoots: another one at each call
   bool out_of_place = true;
   bool in_place = false;
+  std::optional<Numerics> numerics;
+  bool hash = false;
+  std::uint64_t hash_count = ~std::uint64_t{0};  // elements of each rank's output
   std::string algorithm;
   int channels = 0;
   std::vector<std::string> transports;

@@ -1,6 +1,8 @@
 // The results as JSON, schema 1 (docs/benchmarks.md): one line for each.
 #include "bench/weft-bench/report.hpp"
 
+#include <fmt/format.h>
+
 #include "base/json_writer.hpp"
 #include "weft/version.hpp"
 
@@ -67,6 +69,10 @@ void write_result(JsonWriter& json, const Measurement& measurement) {
   write_time(json, measurement.time);
   json.member("algbw_gbs", measurement.algorithm_bandwidth_gbs());
   json.member("busbw_gbs", measurement.bus_bandwidth_gbs());
+  if (measurement.hash) {
+    json.member("hash", fmt::format("{:016x}", measurement.hash->hash));
+    json.member("ranks_equal", measurement.hash->ranks_equal);
+  }
   json.member("wrong", measurement.checked ? std::optional(measurement.wrong) : std::nullopt);
   json.end_object();
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/weft-bench/arguments.hpp"
+#include "bench/weft-bench/hash.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/timing.hpp"
 #include "bench/weft-bench/workload.hpp"
@@ -20,6 +22,7 @@ struct Measurement {
   int channels = 1;
   std::string transport;
   Timing time;
+  std::optional<OutputHash> hash;
   bool checked = false;
   std::uint64_t wrong = 0;
 

@@ -100,6 +100,9 @@ class Runner {
     WEFT_TRY_ASSIGN(measurement.time, time_calls(communicator_, workload.calls(),
                                                  {arguments_.iterations, arguments_.warmup, arguments_.time_budget_s}));
     WEFT_TRY(checked_calls(what, workload, measurement));
+    if (arguments_.hash && what.call.collective != Collective::Barrier) {
+      WEFT_TRY_ASSIGN(measurement.hash, hash_of_output(communicator_, workload.calls().front(), arguments_.hash_count));
+    }
     std::uint64_t wrong = measurement.wrong;
     WEFT_TRY(agree_on_sum(communicator_, std::span(&wrong, 1)));
     measurement.wrong = std::max(wrong, measurement.wrong);  // a wrong sum may not hide what this rank saw

@@ -43,9 +43,9 @@ class Communicator {
   Result<Plan> prepare(const Operation& operation);
   Result<Choice> explain(const Operation& operation) const;
 
-  // Replaces Options::algorithms for later calls of this communicator; what was planned is planned anew. All ranks must do
-  // so between the same calls. InvalidArgument quotes the rule that is wrong, or if operations are in flight, and nothing
-  // changes. For measuring; a program's rules are better set once.
+  // Replaces Options::algorithms for later calls of this communicator; what was planned is planned anew. All ranks must
+  // do so between the same calls. InvalidArgument quotes the rule that is wrong, or if operations are in flight, and
+  // nothing changes. For measuring; a program's rules are better set once.
   Status set_algorithms(std::string_view rules);
 
   // Named calls: run(<collective>(...)). Counts and in-place rules as in weft/operation.hpp.

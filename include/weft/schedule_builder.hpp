@@ -60,8 +60,8 @@ class ScheduleBuilder {
   int root() const;
   int chunks_per_block() const;
   const Group& group() const;
-  // Orders of the current channel: a replicated algorithm gets another ring or tree pair in each replica where the
-  // topology has several.
+  // Orders of the current channel (that of the ranks if built canonical): a replicated algorithm gets another ring or
+  // tree pair in each replica where the topology has several.
   RingOrder ring_order() const;
   const Tree& tree(int which) const;  // which: 0 or 1 of the double tree
 
@@ -74,8 +74,8 @@ class ScheduleBuilder {
   void copy(const Chunks& chunks, int from, int to);
   // Both reduce the other's value, both read before either writes: a symmetric round. Operands in rank order of {a, b}.
   void exchange(const Chunks& chunks, int a, int b);
-  // All of `ranks` send their value to all others, and each folds all values in the order of `ranks`: one round, the
-  // same tree everywhere.
+  // All of `ranks` send their value to all others, and each folds all values in the order of `ranks` (built canonical,
+  // in that of Numerics::Invariant over their positions): one round, the same tree everywhere.
   void reduce_all(const Chunks& chunks, std::span<const int> ranks);
   // The same for one of them: `into`, which is among `ranks`, folds all values in their order, wherever it stands in
   // it.
@@ -99,6 +99,7 @@ struct Request {
   int root = 0;
   std::uint64_t count = 0;  // elements, as in Operation; if uneven, its agreed_count()
   bool uneven = false;  // a v-variant: of all_to_all, gather and scatter a rank knows the counts of its own blocks only
+  Numerics numerics = Numerics::Fast;
 };
 
 // One algorithm: a constant in the file algorithms/<collective>/<name>.cpp.
@@ -112,6 +113,8 @@ struct Algorithm {
   // Empty when it can serve the request, else the reason why not ("needs a power-of-two number of ranks"). Pure.
   std::string_view (*unsupported)(const Group& group, const Request& request);
   void (*build)(ScheduleBuilder& builder);
+  // Built canonical, it reduces in the order of Numerics::Invariant, whatever the number of ranks. verify() proves it.
+  bool invariant = false;
 };
 
 // All algorithms, sorted by collective, then name. The table is generated from the files that exist.
@@ -124,6 +127,7 @@ struct BuildOptions {
   int replicas = 1;         // channels of the result = native_channels * replicas
   bool in_place = false;    // of every rank (all ranks or rank `only_rank`)
   bool uneven = false;      // for a v-variant: scratch is not shared by chunks of different blocks
+  bool canonical = false;   // rings in the order of the ranks, folds in that of Numerics::Invariant
   int only_rank = -1;       // project: emit steps for this rank only; -1: for all
   bool hoist_sends = true;  // passes, off only to study them
   bool fuse = true;

@@ -47,6 +47,11 @@ inline constexpr int kDataTypes = 13;
 enum class ReduceOp : std::uint8_t { Sum, Prod, Min, Max, Avg, BitAnd, BitOr, BitXor };
 inline constexpr int kReduceOps = 8;
 
+// Which bits a reduction of floats gives. Fast: all ranks hold the same, and the same call on the same communicator
+// gives them again. Invariant: they depend on the inputs and the order of the ranks only, not on size, chunks,
+// channels, algorithm, transport, placement, or whether the call is in place (docs/numerics.md).
+enum class Numerics : std::uint8_t { Fast, Invariant };
+
 // Where a buffer lives. Host is the only kind that this version executes; the field is part of an Operation so that a
 // device buffer needs no other design.
 enum class MemoryKind : std::uint8_t { Host, Device };
@@ -60,11 +65,13 @@ bool valid(DataType dtype, ReduceOp op);
 std::string_view to_string(Collective collective);
 std::string_view to_string(DataType dtype);
 std::string_view to_string(ReduceOp op);
+std::string_view to_string(Numerics numerics);  // "fast", "invariant"
 
 // Inverse of to_string; also accepts the short names (f32, bf16, ...) and nccl-tests' spellings (float, half,
 // bfloat16).
 std::optional<Collective> parse_collective(std::string_view name);
 std::optional<DataType> parse_data_type(std::string_view name);
 std::optional<ReduceOp> parse_reduce_op(std::string_view name);
+std::optional<Numerics> parse_numerics(std::string_view name);
 
 }  // namespace weft

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "weft/schedule_builder.hpp"
+
 namespace weft::bench {
 namespace {
 
@@ -35,6 +37,33 @@ TEST(Arguments, all_is_every_collective_once) {
   const auto parsed = parse_words({"all", "all_reduce"});
   ASSERT_TRUE(parsed.arguments) << parsed.text;
   EXPECT_EQ(parsed.arguments->collectives.size(), static_cast<std::size_t>(kCollectives) + 5);  // and the v-variants
+}
+
+TEST(Arguments, the_list_names_every_algorithm) {
+  const auto parsed = parse_words({"--list"});
+  EXPECT_FALSE(parsed.wrong);
+  for (const Algorithm* algorithm : all_algorithms())
+    EXPECT_THAT(parsed.text, HasSubstr("\n  " + std::string(algorithm->name) + " "));
+  EXPECT_THAT(parsed.text, HasSubstr("all_to_all_v"));
+}
+
+TEST(Arguments, numerics_are_fast_or_invariant) {
+  EXPECT_EQ(parse_words({"all_reduce", "--numerics", "invariant"}).arguments->numerics, Numerics::Invariant);
+  EXPECT_FALSE(parse_words({"all_reduce"}).arguments->numerics);
+  const auto wrong = parse_words({"all_reduce", "--numerics", "exact"});
+  EXPECT_TRUE(wrong.wrong);
+  EXPECT_THAT(wrong.text, HasSubstr("\"exact\" is neither fast nor invariant"));
+}
+
+TEST(Arguments, what_compares_algorithms_takes_all_collectives_in_factors_of_four) {
+  const auto tune = parse_words({"--tune", "-n", "2"});
+  ASSERT_TRUE(tune.arguments) << tune.text;
+  EXPECT_EQ(tune.arguments->task, Task::Tune);
+  EXPECT_EQ(tune.arguments->collectives.size(), static_cast<std::size_t>(kCollectives));
+  EXPECT_EQ(tune.arguments->factor, 4);
+  EXPECT_EQ(parse_words({"--regret", "--factor", "16"}).arguments->factor, 16);
+  EXPECT_TRUE(parse_words({"--tune", "--regret"}).wrong);
+  EXPECT_TRUE(parse_words({"--tune", "--json", "x.json"}).wrong);
 }
 
 TEST(Arguments, buffers_are_separate_unless_in_place_is_asked_for) {
