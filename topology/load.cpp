@@ -15,6 +15,7 @@
 #include "topology/read_file.hpp"
 #include "topology/record/tree.hpp"
 #include "topology/record/unpack.hpp"
+#include "topology/sources.hpp"
 #include "topology/survey.hpp"
 
 namespace weft::topology {
@@ -48,11 +49,11 @@ Result<Survey> read_fabric_alone(const std::string& path, std::string_view text)
 constexpr Importer kImporters[] = {
     {"Weft JSON", starts_with_brace, read_json},
     {"NCCL or RCCL topology XML", is_nccl_xml, read_nccl_xml},
-    {"hwloc XML", is_hwloc_xml, read_hwloc_xml},
+    {kHwlocXml, is_hwloc_xml, read_hwloc_xml},
     {"a fabric file", is_fabric_file, read_fabric_alone},
     {"the listing of ibnetdiscover", is_ibnetdiscover, read_fabric_alone},
-    {"the text of rocm-smi --showtopo", is_rocm_smi, read_rocm_smi},
-    {"the text of nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi},
+    {kRocmSmi, is_rocm_smi, read_rocm_smi},
+    {kNvidiaSmi, is_nvidia_smi, read_nvidia_smi},
 };
 
 // Reports and surveys begin with one of these members, other programs' JSON with others. It may be cut within the word.

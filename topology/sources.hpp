@@ -6,12 +6,18 @@ namespace weft::topology {
 
 // Of surveys. Others name a dialect and are only shown.
 inline constexpr char kThisMachine[] = "this machine";
+inline constexpr char kHwlocXml[] = "hwloc XML";  // behind it may stand the generation
+inline constexpr char kNvidiaSmi[] = "the text of nvidia-smi topo -m";
+inline constexpr char kRocmSmi[] = "the text of rocm-smi --showtopo";
 // Of surveys and of links.
 inline constexpr char kModelSource[] = "model";
 // Of links. Others name what told the numbers: "sysfs", "NVML".
 inline constexpr char kSpec[] = "spec";
 inline constexpr char kAssumed[] = "assumed";
 inline constexpr char kMeasured[] = "measured";
+
+// In the remark about devices of which only the bus id is told, whatever they are.
+inline constexpr char kDevicesUnknown[] = "with a bus id and no class: what they are is unknown";
 
 // What was measured.
 inline constexpr char kCopy[] = "copy";          // between core groups, by one core

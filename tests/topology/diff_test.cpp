@@ -12,6 +12,7 @@
 #include "tests/topology/support/topo_probe.hpp"
 #include "topology/export/nccl_xml.hpp"
 #include "topology/import/import.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 namespace {
@@ -181,6 +182,19 @@ TEST(Diff, what_one_side_cannot_know_is_no_difference) {
   after.hosts[0].kernel.version = "6.1";
   node(after, "gpu0").pci = {};
   EXPECT_THAT(words(diff_surveys(before, after)), IsEmpty());
+}
+
+TEST(Diff, devices_that_a_source_cannot_show_are_not_lost) {
+  const Survey whole = survey_of_model("packages:2 gpu:2 nic:2 ndr");
+  Survey rocm = survey_of_model("packages:2 gpu:2");
+  EXPECT_THAT(words(diff_surveys(whole, rocm)), Contains(HasSubstr("lost nic0: device")));
+  rocm.source = kRocmSmi;
+  EXPECT_THAT(words(diff_surveys(whole, rocm)), Not(Contains(HasSubstr("device"))));
+  EXPECT_THAT(words(diff_surveys(rocm, whole)), Not(Contains(HasSubstr("device"))));
+  Survey bare = survey_of_model("packages:2");
+  EXPECT_THAT(words(diff_surveys(whole, bare)), Contains(HasSubstr("lost gpu0: device")));
+  bare.source = "hwloc XML 2";
+  EXPECT_THAT(words(diff_surveys(whole, bare)), IsEmpty());
 }
 
 TEST(Diff, hosts_are_matched_by_name) {

@@ -11,6 +11,7 @@
 #include "base/plural.hpp"
 #include "topology/audit/host_answers.hpp"
 #include "topology/audit/host_view.hpp"
+#include "topology/told.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -46,20 +47,21 @@ struct Profile {
   std::size_t numas = 0;
   std::optional<int> cores;
   std::optional<std::uint64_t> memory_bytes;
-  int nvlinks = 0;                         // of all GPUs
+  std::size_t nvlinks = 0;                 // of all GPUs
   std::map<std::string, int> gpu_devices;  // by id; empty if one is not known
   std::vector<double> nic_gbs;             // known ones, the fastest first
   std::vector<double> gpu_link_gbs;        // known ones, the fastest first
   std::vector<PathClass> nearest;          // of each GPU to its NICs, the nearest first
 };
 
-std::vector<int> nvlinks_by_host(const Graph& graph) {
-  std::vector<int> links(static_cast<std::size_t>(graph.hosts()));
+std::vector<std::size_t> count_nvlinks(const Graph& graph) {
+  std::vector<std::size_t> links(static_cast<std::size_t>(graph.hosts()));
   for (const Link& link : graph.links) {
     if (link.kind != LinkKind::NvLink) continue;
     for (int end : {link.a, link.b}) {
       const Node& node = graph.nodes[static_cast<std::size_t>(end)];
-      if (node.kind == NodeKind::Gpu) links[static_cast<std::size_t>(node.host)] += link.count;
+      if (node.kind == NodeKind::Gpu)
+        links[static_cast<std::size_t>(node.host)] += static_cast<std::size_t>(link.count);
     }
   }
   return links;
@@ -78,12 +80,10 @@ void profile_gpus(const Input& input, const std::vector<int>& gpus, Profile& pro
   std::sort(profile.nearest.begin(), profile.nearest.end());
 }
 
-Profile profile_of(const Input& input, int host, int nvlinks) {
+Profile profile_of(const Input& input, int host, std::size_t nvlinks) {
   Profile profile;
-  const std::vector<int> gpus = accelerators(input, host);
-  const std::vector<int> nics = usable_nics(input, host);
-  profile.gpus = gpus.size();
-  profile.nics = nics.size();
+  profile.gpus = accelerators(input, host).size();
+  profile.nics = usable_nics(input, host).size();
   profile.nvlinks = nvlinks;
   profile.packages = input.locality.packages(host).size();
   profile.numas = numas_with_cpus(input.locality, host).size();
@@ -93,10 +93,10 @@ Profile profile_of(const Input& input, int host, int nvlinks) {
   for (int numa : input.locality.numas(host))
     if (const std::optional<std::uint64_t>& bytes = input.locality.node(numa).memory_bytes)
       profile.memory_bytes = profile.memory_bytes.value_or(0) + *bytes;
-  for (int nic : nics)
+  for (int nic : usable_nics(input, host))
     if (const std::optional<double>& gbs = input.locality.node(nic).network_gbs) profile.nic_gbs.push_back(*gbs);
   std::sort(profile.nic_gbs.begin(), profile.nic_gbs.end(), std::greater<>());
-  profile_gpus(input, gpus, profile);
+  profile_gpus(input, accelerators(input, host), profile);
   return profile;
 }
 
@@ -106,12 +106,12 @@ class Comparison {
       : input_(input), host_(host), found_(found) {}
 
   void counts(const Profile& here, const Profile& there) {
-    count(kGpus, here.gpus, there.gpus);
-    count(kNics, here.nics, there.nics);
+    count_gpus(here.gpus, there.gpus);
+    count_nics(here.nics, there.nics);
+    count_numas(here.numas, there.numas);
     if (here.packages > 0) count(kPackages, here.packages, there.packages);
-    if (here.numas > 0) count(kNumas, here.numas, there.numas);
-    if (here.nvlinks > 0)
-      count(kNvLinks, static_cast<std::size_t>(here.nvlinks), static_cast<std::size_t>(there.nvlinks));
+    if (here.nvlinks > 0 || tells_nvlinks(input_.survey, input_.locality, host_))
+      count(kNvLinks, here.nvlinks, there.nvlinks);
     if (here.cores && there.cores)
       count(kCores, static_cast<std::size_t>(*here.cores), static_cast<std::size_t>(*there.cores));
     if (here.memory_bytes && there.memory_bytes && *here.memory_bytes < *there.memory_bytes - *there.memory_bytes / 20)
@@ -143,8 +143,15 @@ class Comparison {
                          to_string(here.nearest[first]), to_string(there.nearest[first])));
   }
 
-  void count(const Part& part, std::size_t here, std::size_t there) {
-    if (here < there) miss(part, fmt::format("{}, expected {}", here, there));
+  // What a source may have left out is not missing.
+  void count_gpus(std::size_t here, std::size_t there) {
+    if (tells_gpus(input_.survey, input_.locality, host_)) count(kGpus, here, there);
+  }
+  void count_nics(std::size_t here, std::size_t there) {
+    if (tells_nics(input_.survey, input_.locality, host_)) count(kNics, here, there);
+  }
+  void count_numas(std::size_t here, std::size_t there) {
+    if (here > 0 && tells_all_numa_nodes(input_.survey)) count(kNumas, here, there);
   }
   void miss(const Part& part, std::string evidence) {
     found_.push_back({true, input_.on(host_, part.name), std::move(evidence), part.remedy});
@@ -154,6 +161,10 @@ class Comparison {
   }
 
  private:
+  void count(const Part& part, std::size_t here, std::size_t there) {
+    if (here < there) miss(part, fmt::format("{}, expected {}", here, there));
+  }
+
   // PIX and PXB are one: how many switches there are is a matter of the board.
   static int rank(PathClass path_class) { return static_cast<int>(std::max(path_class, PathClass::Pxb)); }
 
@@ -177,15 +188,12 @@ class Comparison {
 void compare_with_site(const Input& input, int host, std::vector<Difference>& found) {
   const Expectations& expected = input.site.expected;
   Comparison comparison(input, host, found);
-  const auto size = [](int count) { return static_cast<std::size_t>(count); };
-  if (expected.gpus) comparison.count(kGpus, accelerators(input, host).size(), size(*expected.gpus));
-  if (expected.numa_nodes)
-    comparison.count(kNumas, numas_with_cpus(input.locality, host).size(), size(*expected.numa_nodes));
-  if (!expected.nics && !expected.nic_gbs) return;
-  const std::vector<int> nics = usable_nics(input, host);
-  if (expected.nics) comparison.count(kNics, nics.size(), size(*expected.nics));
+  const auto size = [](const std::optional<int>& count) { return static_cast<std::size_t>(count.value_or(0)); };
+  comparison.count_gpus(accelerators(input, host).size(), size(expected.gpus));
+  comparison.count_numas(numas_with_cpus(input.locality, host).size(), size(expected.numa_nodes));
+  comparison.count_nics(usable_nics(input, host).size(), size(expected.nics));
   if (!expected.nic_gbs) return;
-  for (int nic : nics) {
+  for (int nic : usable_nics(input, host)) {
     const std::optional<double>& gbs = input.locality.node(nic).network_gbs;
     constexpr double kSlack = 0.95;
     if (gbs && *gbs < kSlack * *expected.nic_gbs)
@@ -200,8 +208,8 @@ void compare_with_reference(const Input& input, std::vector<Difference>& found) 
   std::vector<HostAnswers> answers(static_cast<std::size_t>(locality.hosts()));
   const Input other{*input.reference, input.reference->graph, locality, answers, nothing};
   if (other.hosts() == 0) return;
-  const std::vector<int> here_links = nvlinks_by_host(input.graph);
-  const std::vector<int> there_links = nvlinks_by_host(other.graph);
+  const std::vector<std::size_t> here_links = count_nvlinks(input.graph);
+  const std::vector<std::size_t> there_links = count_nvlinks(other.graph);
   std::optional<std::pair<int, Profile>> there;  // the last one made
   for (int host = 0; host < input.hosts(); ++host) {
     const int like = std::min(host, other.hosts() - 1);

@@ -9,6 +9,7 @@
 
 #include "topology/audit/expected.hpp"
 #include "topology/audit/host_view.hpp"
+#include "topology/told.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -38,6 +39,7 @@ void expect_by_id(const Input& input, NvLinks& links) {
   for (const ExpectedLinks& site : input.site.expected.nvlinks)
     if (site.device == device) {
       links.expected = site.nvlinks;
+      links.by_site = true;
       links.why = "as the site file says";
       return;
     }
@@ -90,9 +92,11 @@ std::vector<std::vector<NvLinks>> nvlinks_by_host(const Input& input) {
   std::vector<std::vector<NvLinks>> hosts;
   for (int host = 0; host < input.hosts(); ++host) {
     std::vector<NvLinks>& all = hosts.emplace_back();
+    const bool told = !input.site.expected.nvlinks.empty() && tells_nvlinks(input.survey, input.locality, host);
     for (int gpu : accelerators(input, host)) {
       NvLinks& links = all.emplace_back();
       links.gpu = gpu;
+      links.told = told;
       links.active = shown[static_cast<std::size_t>(gpu)].links;
       links.to_switch = shown[static_cast<std::size_t>(gpu)].to_switch;
       count_told(input, links);

@@ -14,6 +14,8 @@ struct NvLinks {
   int active = 0;            // that lead somewhere now
   bool to_switch = false;    // at least one leads to an NVSwitch
   bool told_singly = false;  // the facts list the links, also those that are not active
+  bool by_site = false;      // `expected` is what the site file says
+  bool told = false;         // and the source shows NVLinks where there are some
   std::optional<int> expected;
   std::string why;  // where `expected` comes from: "by its id 10de:2330", "as gpu0"
 };

@@ -18,6 +18,7 @@
 #include "topology/diff/tables.hpp"
 #include "topology/diff/wiring.hpp"
 #include "topology/export/node_words.hpp"
+#include "topology/told.hpp"
 
 namespace weft::topology {
 namespace {
@@ -25,9 +26,6 @@ namespace {
 constexpr double kSameRate = 0.02;  // rates are rounded differently
 
 bool differ(double a, double b) { return std::abs(a - b) > kSameRate * std::max(std::abs(a), std::abs(b)); }
-
-// What a source cannot tell is not lost.
-bool tells_all_numa_nodes(const Side& side) { return !side.survey.nccl_version && side.graph().stated.empty(); }
 
 class Comparison {
  public:
@@ -101,7 +99,7 @@ class Comparison {
     same_numa_ = true;
     const std::vector<int>& before = before_.locality.numas(host_.before);
     const std::vector<int>& after = after_.locality.numas(host_.after);
-    if (tells_all_numa_nodes(before_) && tells_all_numa_nodes(after_) && before.size() != after.size()) {
+    if (tells_all_numa_nodes(before_.survey) && tells_all_numa_nodes(after_.survey) && before.size() != after.size()) {
       same_numa_ = false;
       return add(ChangeKind::Changed, subject, "NUMA nodes", fmt::format("{}", before.size()),
                  fmt::format("{}", after.size()));
@@ -131,22 +129,28 @@ class Comparison {
     compare_tables(subject, table_of(before), table_of(after), same_source_, diff_.changes);
   }
 
+  // GPUs, NICs and storage of one side, each with whether the other side would show them.
+  std::vector<std::pair<const std::vector<int>*, bool>> kinds_of(const Side& side, int host, const Side& other,
+                                                                 int other_host) const {
+    std::vector<std::pair<const std::vector<int>*, bool>> kinds = {
+        {&side.locality.gpus(host), tells_gpus(other.survey, other.locality, other_host)},
+        {&side.locality.nics(host), tells_nics(other.survey, other.locality, other_host)}};
+    if (compares_storage(before_, after_, host_, relation_)) kinds.emplace_back(&side.locality.storage(host), true);
+    return kinds;
+  }
+
   void compare_devices() {
-    const bool storage = compares_storage(before_, after_, host_, relation_);
-    const std::vector<int> none;
-    for (const std::vector<int>* ids : {&before_.locality.gpus(host_.before), &before_.locality.nics(host_.before),
-                                        storage ? &before_.locality.storage(host_.before) : &none})
+    for (const auto& [ids, told] : kinds_of(before_, host_.before, after_, host_.after))
       for (int id : *ids) {
         const auto found = devices_.before_to_after.find(id);
-        if (found == devices_.before_to_after.end())
-          add(ChangeKind::Lost, name(id), "device", describe_node(before_.node(id), before_.locality), "");
-        else
+        if (found != devices_.before_to_after.end())
           compare_device(id, found->second);
+        else if (told)
+          add(ChangeKind::Lost, name(id), "device", describe_node(before_.node(id), before_.locality), "");
       }
-    for (const std::vector<int>* ids : {&after_.locality.gpus(host_.after), &after_.locality.nics(host_.after),
-                                        storage ? &after_.locality.storage(host_.after) : &none})
+    for (const auto& [ids, told] : kinds_of(after_, host_.after, before_, host_.before))
       for (int id : *ids)
-        if (!devices_.after_to_before.contains(id))
+        if (told && !devices_.after_to_before.contains(id))
           add(ChangeKind::Added, after_.locality.describe(id), "device", "",
               describe_node(after_.node(id), after_.locality));
   }

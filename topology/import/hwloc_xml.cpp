@@ -11,6 +11,7 @@
 #include "topology/import/xml_document.hpp"
 #include "topology/probe/machine_probe.hpp"
 #include "topology/read_file.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology {
 
@@ -31,7 +32,7 @@ Result<Survey> read_hwloc_xml(const std::string& path, std::string_view text) {
   find_contradictions(tree, remarks);
   survey.remarks = remarks.take();
   survey.graph = std::move(machine.graph);
-  survey.source = xml.generation() == 1 ? "hwloc XML" : "hwloc XML " + std::to_string(xml.generation());
+  survey.source = kHwlocXml + (xml.generation() == 1 ? "" : " " + std::to_string(xml.generation()));
   return survey;
 }
 

@@ -109,9 +109,8 @@ void NcclMachine::tell_of_unknown(const pugi::xml_node& cpu) {
   for (const pugi::xml_node& pci : cpu.children("pci"))
     if (role_of(pci) == Role::Unknown && pci.attribute("class").empty()) ++unknown;
   if (unknown > 0)
-    remarks_.incomplete(line(cpu),
-                        fmt::format("<pci>: {} below this <cpu> with a bus id and no class: what they are is unknown",
-                                    base::plural(unknown, "element")));
+    remarks_.incomplete(
+        line(cpu), fmt::format("<pci>: {} below this <cpu> {}", base::plural(unknown, "element"), kDevicesUnknown));
 }
 
 void NcclMachine::tell_of_senseless(const pugi::xml_node& element) {

@@ -8,6 +8,12 @@ void name_gpus(Machine& machine, int count, std::string_view device) {
   for (int i = 0; i < count; ++i) machine.node("gpu" + std::to_string(i)).device = std::string(device);
 }
 
+Machine cards_without() {
+  Machine machine("packages:2 gpu:2");
+  name_gpus(machine, 2, "10de:20b2");
+  return machine;
+}
+
 // Links of a GPU, of which `active` are up and the rest down.
 std::vector<NvLinkFacts> links(int active, int all) {
   std::vector<NvLinkFacts> list;
@@ -109,6 +115,14 @@ void add_links(std::vector<Case>& cases) {
   cases.push_back(fires("nvlink.absent", "all links of a board's GPU are down", board, "0 of 18"));
   board.virtual_machine(true);
   cases.push_back(silent("nvlink.absent", "a guest with a part of a board", board));
+  Case site =
+      fires("nvlink.absent", "the site expects some", cards_without(), "0 of 12 NVLinks are active (as the site");
+  site.site.expected.nvlinks = {{"10de:20b2", 12}};
+  cases.push_back(site);
+  site = silent("nvlink.absent", "the site expects some, but the source tells none", cards_without());
+  site.survey.source = "hwloc XML 2";
+  site.site.expected.nvlinks = {{"10de:20b2", 12}};
+  cases.push_back(site);
   Machine one("packages:1 gpu:1");
   name_gpus(one, 1, "10de:2330");
   one.device("gpu0").nvlinks = links(0, 18);

@@ -1,5 +1,6 @@
 // Cases of the rules about what a source says, what was measured, and what was expected.
 #include "audit_cases.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -57,14 +58,36 @@ void add_measurements(std::vector<Case>& cases) {
   cases.push_back(fires("perf.below_nominal", "a third of the rate", machine, "35% of 31.5"));
 }
 
+Case beside(Case one, Survey reference) {
+  one.reference = std::move(reference);
+  return one;
+}
+
+// What a source cannot show is not missing.
+void add_losses(std::vector<Case>& cases) {
+  const Machine whole("dgx-h100");
+  Machine unlinked("packages:2 cores:56 gpu:8 gpus_per_switch:1 nic:8 ndr");
+  cases.push_back(beside(fires("expect.missing", "all NVLinks are lost", unlinked, "NVLinks: 0, expected"), whole));
+  unlinked.survey().source = "hwloc XML 2";
+  cases.push_back(beside(silent("expect.missing", "a source that tells no NVLinks", unlinked), whole));
+  Machine alone("packages:2 cores:56 gpu:8 nvswitch:450 gpus_per_switch:1");
+  cases.push_back(beside(fires("expect.missing", "all NICs are lost", alone, "fabric NICs: 0, expected 8"), whole));
+  alone.survey().source = kRocmSmi;
+  cases.push_back(beside(silent("expect.missing", "a source that tells no NICs", alone), whole));
+  Machine bare("packages:2 cores:56");
+  cases.push_back(beside(fires("expect.missing", "all GPUs are lost", bare, "GPUs: 0, expected 8"), whole));
+  bare.survey().source = "hwloc XML 2";
+  cases.push_back(beside(silent("expect.missing", "hwloc XML without devices", bare), whole));
+  bare.survey().source = "NCCL or RCCL topology XML";
+  bare.survey().nccl_version = 1;
+  bare.survey().remarks = {{RemarkKind::Incomplete, "topo.xml:2", "<pci>: 8 elements " + std::string(kDevicesUnknown)}};
+  cases.push_back(beside(silent("expect.missing", "devices of unknown kind", bare), whole));
+}
+
 void add_expectations(std::vector<Case>& cases) {
   Machine whole("dgx-h100");
   Machine less("packages:2 cores:56 gpu:7 nvswitch:450 gpus_per_switch:1 nic:8 ndr");
   for (int i = 0; i < 7; ++i) less.node("gpu" + std::to_string(i)).device = "10de:2330";
-  const auto beside = [](Case one, Survey reference) {
-    one.reference = std::move(reference);
-    return one;
-  };
   cases.push_back(beside(fires("expect.missing", "7 of 8 GPUs", less, "7, expected 8"), whole));
   cases.push_back(silent("expect.missing", "nothing is expected", less));
   cases.push_back(beside(silent("expect.missing", "the same machine", whole), whole));
@@ -90,6 +113,7 @@ void add_source_cases(std::vector<Case>& cases) {
   add_remarks(cases);
   add_dumps(cases);
   add_measurements(cases);
+  add_losses(cases);
   add_expectations(cases);
 }
 

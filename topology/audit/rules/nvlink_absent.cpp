@@ -1,5 +1,5 @@
 // nvlink.absent: a GPU of a board shows no NVLink at all: its links did not train, or a virtual machine was given a GPU
-// without them.
+// without them. Where the site file says how many a GPU has, none is too few on any machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,13 @@ void check(const Rule& self, const Input& input, Report& report) {
     const bool others =
         std::any_of(host.begin(), host.end(), [](const NvLinks& one) { return one.to_switch && one.active > 0; });
     for (const NvLinks& links : host) {
-      if (links.active > 0 || host.size() < 2) continue;
+      if (links.active > 0) continue;
+      if (links.by_site && *links.expected > 0 && (links.told || others)) {
+        report.add(self, input.locality.describe(links.gpu),
+                   fmt::format("0 of {} NVLinks are active ({})", *links.expected, links.why));
+        continue;
+      }
+      if (host.size() < 2) continue;
       const Node& gpu = input.locality.node(links.gpu);
       const std::optional<ExpectedNvLinks> row = expected_nvlinks(gpu.device);
       const bool board = row && row->use != NvLinkUse::Bridged && links.told_singly;
@@ -42,8 +48,8 @@ const Rule nvlink_absent = {
     .severity = Severity::Error,
     .summary = "a GPU of an NVLink board has no NVLink",
     .silent =
-        "PCIe cards; sources that do not tell NVLinks; single GPUs of a partitioned board; where all GPUs of a virtual "
-        "machine are alike",
+        "PCIe cards; sources that do not tell NVLinks; unless the site file expects some, single GPUs of a partitioned "
+        "board, and where all GPUs of a virtual machine are alike",
     .fix =
         "reset the GPU and look for Xid 74 in dmesg; in a virtual machine pass all GPUs of the board and their "
         "NVSwitches, or start the fabric manager on the host",
