@@ -5,6 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "topology/device_kinds.hpp"
+#include "topology/sources.hpp"
+
 namespace weft::topology {
 
 const DeviceFacts* device_facts(const Survey& survey, const Node& node) {
@@ -16,6 +19,21 @@ const DeviceFacts* device_facts(const Survey& survey, const Node& node) {
 
 bool is_virtual_function(const DeviceFacts* facts) { return facts != nullptr && facts->physical_function.has_value(); }
 
+std::optional<double> port_gbs(const Node& nic, const DeviceFacts* facts) {
+  if (facts == nullptr || facts->ports.size() < 2) return nic.network_gbs;
+  std::optional<double> fastest;
+  for (const PortFacts& port : facts->ports)
+    if (port.may_be_active() && port.rate_gbs) fastest = std::max(fastest.value_or(0), *port.rate_gbs);
+  return fastest ? fastest : nic.network_gbs;
+}
+
+bool states_rate(const Survey& survey, const Node& nic, const DeviceFacts* facts) {
+  if (!nic.network_gbs) return false;
+  if (survey.source == kModelSource || nic.network_gbs != nominal_network_gbs(nic.device)) return true;
+  return facts != nullptr && std::any_of(facts->ports.begin(), facts->ports.end(),
+                                         [](const PortFacts& port) { return port.rate_gbs.has_value(); });
+}
+
 std::string verbs_name(const Node& nic, const DeviceFacts* facts) {
   if (facts != nullptr && facts->verbs) return *facts->verbs;
   constexpr std::array<std::string_view, 9> kVerbs = {"mlx",   "ib_",     "rocep", "roceP", "ibp",
@@ -26,6 +44,18 @@ std::string verbs_name(const Node& nic, const DeviceFacts* facts) {
   if (is_verbs(nic.name)) return nic.name;
   const auto found = std::find_if(nic.names.begin(), nic.names.end(), is_verbs);
   return found == nic.names.end() ? nic.name : *found;
+}
+
+std::vector<VerbsDevice> verbs_devices(const Survey& survey, const Node& nic, const DeviceFacts* facts) {
+  const std::string first = verbs_name(nic, facts);
+  if (facts == nullptr || facts->ports.empty()) return {{first, {1}}};
+  const bool by_port = survey.nccl_version && nic.names.size() == facts->ports.size();
+  std::vector<VerbsDevice> devices = {{by_port ? nic.names.front() : first, {}}};
+  for (std::size_t i = 0; i < facts->ports.size(); ++i) {
+    if (by_port && nic.names[i] != devices.back().name) devices.push_back({nic.names[i], {}});
+    if (facts->ports[i].may_be_active()) devices.back().ports.push_back(facts->ports[i].number);
+  }
+  return devices;
 }
 
 }  // namespace weft::topology

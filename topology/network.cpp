@@ -31,9 +31,9 @@ NetworkRate network_rate_of(const Node& nic) {
   return {{*nic.network_gbs, latency}, true};
 }
 
-bool is_much_slower(const Node& nic, double fastest_gbs) {
+bool is_much_slower(const std::optional<double>& port_gbs, double fastest_gbs) {
   constexpr double kMuchSlower = 0.75;
-  return nic.network_gbs && *nic.network_gbs < kMuchSlower * fastest_gbs;
+  return port_gbs && *port_gbs < kMuchSlower * fastest_gbs;
 }
 
 void join_hosts(Graph& graph) { join_hosts(graph, FabricSpec{}); }

@@ -1,6 +1,7 @@
 // The network between hosts: which NICs of a host carry it, and the switch they are joined to.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "topology/rates.hpp"
@@ -19,8 +20,8 @@ struct NetworkRate {
 };
 NetworkRate network_rate_of(const Node& nic);
 
-// Whether a NIC among others would hold them up: its rate is known, and below three quarters of the fastest one's.
-bool is_much_slower(const Node& nic, double fastest_gbs);
+// Whether a port among others would hold them up: its rate is known, and below three quarters of the fastest one's.
+bool is_much_slower(const std::optional<double>& port_gbs, double fastest_gbs);
 
 // Joins all hosts to one non-blocking switch, through their NICs; a host without a NIC (a container) gets a link from
 // its machine, at the assumed Ethernet rate. A graph of one host stays as it is.

@@ -506,15 +506,53 @@ TEST(Environment, rails_keep_rings_to_their_nics) {
   EXPECT_THAT(joined.front().reason, HasSubstr("over the spine"));
 }
 
-TEST(Environment, redirected_requests_turn_peer_copies_off_without_nvlink) {
-  Survey survey = machine_of("pcie-8gpu");
-  DeviceFacts& bridge = survey.hosts[0].devices.emplace_back();
-  bridge.bus_id = "0000:40:01.1";
+TEST(Environment, redirected_requests_between_gpus_turn_peer_copies_off_without_nvlink) {
+  Survey survey = machine_of("packages:2 gpu:4 gpus_per_switch:2 nic:2 hdr");
+  for (Node& node : survey.graph.nodes)
+    if (node.kind == NodeKind::Gpu) node.device = "10de:2235";
+  survey.hosts[0].devices.resize(2);
+  survey.hosts[0].devices[0].node = "pci0";  // the root port above the switch
+  survey.hosts[0].devices[0].acs = AcsFacts{true, true, true, false, false};
+  survey.hosts[0].devices[1].bus_id = "0000:00:1c.4";  // a port that is above nothing of the graph
+  survey.hosts[0].devices[1].acs = AcsFacts{true, true, true, false, false};
   EXPECT_EQ(value_in(settings_of(survey), "NCCL_P2P_DISABLE"), "unset");
-  bridge.acs = AcsFacts{};
+  DeviceFacts& between = survey.hosts[0].devices.emplace_back();
+  between.node = "switch0";
+  between.acs = AcsFacts{};
   EXPECT_EQ(value_in(settings_of(survey), "NCCL_P2P_DISABLE"), "unset");
   survey.hosts[0].devices.back().acs->request_redirect = true;
-  EXPECT_EQ(value_in(settings_of(survey), "NCCL_P2P_DISABLE"), "1");
+  const std::vector<Setting> settings = settings_of(survey);
+  EXPECT_EQ(value_in(settings, "NCCL_P2P_DISABLE"), "1");
+  EXPECT_THAT(settings.back().reason, HasSubstr("switch0 sends what gpu0 and gpu1 copy to each other to the root"));
+}
+
+TEST(Environment, gpus_that_the_process_does_not_see_do_not_count_as_far) {
+  Survey survey = machine_of("packages:2 cores:4 gpu:4 gpus_per_switch:2");
+  survey.hosts[0].process.allowed_cpus = "0-3";
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_IGNORE_CPU_AFFINITY"), "1");
+  survey.hosts[0].environment = std::vector<Variable>{{"CUDA_VISIBLE_DEVICES", "0"}};
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_IGNORE_CPU_AFFINITY"), "unset");
+  survey.hosts[0].environment = std::vector<Variable>{{"CUDA_VISIBLE_DEVICES", "3"}};
+  EXPECT_EQ(value_in(settings_of(survey), "NCCL_IGNORE_CPU_AFFINITY"), "1");
+}
+
+// NCCL writes the ports of one PCI function as several <net> of one <nic>, each with the name of its device.
+TEST(Environment, ports_of_one_nic_are_not_added_up_and_each_has_its_device) {
+  Survey survey = machine_of("packages:1 gpu:1 nic:3 hdr");
+  survey.nccl_version = 1;
+  node_of(survey, "nic0").names = {"mlx5_0", "mlx5_1"};
+  node_of(survey, "nic0").network_gbs = 37.5;
+  node_of(survey, "nic2").network_gbs = 5;
+  DeviceFacts& facts = survey.hosts[0].devices.emplace_back();
+  facts.node = "nic0";
+  facts.ports.resize(2);
+  facts.ports[0].rate_gbs = 25;
+  facts.ports[1].number = 2;
+  facts.ports[1].rate_gbs = 12.5;
+  const std::vector<Setting> settings = settings_of(survey);
+  EXPECT_EQ(value_in(settings, "NCCL_IB_HCA"), "=mlx5_0,mlx5_1,nic1");
+  EXPECT_EQ(value_in(settings, "UCX_NET_DEVICES"), "mlx5_0:1,mlx5_1:2,nic1:1");
+  EXPECT_THAT(settings.front().reason, HasSubstr("nic2 is not used: 40 Gbit/s is much less than the 200 of others"));
 }
 
 TEST(Environment, lines_are_for_a_shell_and_say_what_is_set_now) {

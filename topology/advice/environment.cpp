@@ -17,6 +17,8 @@
 #include "topology/facts/gpu_direct.hpp"
 #include "topology/interfaces.hpp"
 #include "topology/network.hpp"
+#include "topology/redirected_ports.hpp"
+#include "topology/visible_gpus.hpp"
 
 namespace weft::topology::advice {
 namespace {
@@ -54,7 +56,8 @@ class Advisor {
         leaves_(links.leaves[static_cast<std::size_t>(host)]) {
     for (int nic : usable_nics(survey, locality, host, &left_out_))
       if (locality.node(nic).fabric) nics_.push_back(nic);
-    for (int nic : nics_) verbs_.push_back(verbs_name(node(nic), device_facts(survey_, node(nic))));
+    for (int nic : nics_)
+      for (VerbsDevice& device : verbs_of(nic)) verbs_.push_back(std::move(device.name));
   }
 
   std::vector<Setting> advise() {
@@ -84,13 +87,8 @@ class Advisor {
                        [&](int nic) { return !is_efa(node(nic).device) && !is_slingshot(node(nic).device); });
   }
 
-  // "mlx5_0:1" for each port that is up; where ports are not told, the first, as verbs counts from 1.
-  void add_ports(int nic, std::vector<std::string>& ports) const {
-    const DeviceFacts* facts = device_facts(survey_, node(nic));
-    const std::string name = verbs_name(node(nic), facts);
-    if (facts == nullptr || facts->ports.empty()) return ports.push_back(name + ":1");
-    for (const PortFacts& port : facts->ports)
-      if (port.may_be_active()) ports.push_back(fmt::format("{}:{}", name, port.number));
+  std::vector<VerbsDevice> verbs_of(int nic) const {
+    return verbs_devices(survey_, node(nic), device_facts(survey_, node(nic)));
   }
 
   void set(std::string name, std::string value, std::string reason) {
@@ -106,7 +104,9 @@ class Advisor {
     const std::string reason = fmt::format("{}", fmt::join(left_out_, "; "));
     if (has_gpus()) set("NCCL_IB_HCA", fmt::format("={}", fmt::join(verbs_, ",")), reason);
     std::vector<std::string> ports;
-    for (int nic : nics_) add_ports(nic, ports);
+    for (int nic : nics_)
+      for (const VerbsDevice& device : verbs_of(nic))
+        for (int number : device.ports) ports.push_back(fmt::format("{}:{}", device.name, number));
     set("UCX_NET_DEVICES", fmt::format("{}", fmt::join(ports, ",")), reason);
   }
 
@@ -179,24 +179,20 @@ class Advisor {
                   nics_.size()));
   }
 
-  std::string redirecting_bridge() const {
-    for (const DeviceFacts& one : facts_.devices)
-      if (one.acs && one.acs->request_redirect) return one.bus_id;
-    return {};
-  }
-
   void judge_peer_to_peer() {
     if (!has_nvidia_gpus() || locality_.gpus(host_).size() < 2 || has_device_links_) return;
-    const std::string bridge = redirecting_bridge();
-    if (!bridge.empty() && facts_.platform.virtual_machine != true)
-      return set(
-          "NCCL_P2P_DISABLE", "1",
-          fmt::format("bridge {} redirects requests between devices (ACS) to the root; copies between GPUs are slow or "
-                      "fail until that is off, and there is no NVLink",
-                      bridge));
     if (facts_.platform.virtual_machine == true)
-      set("NCCL_P2P_LEVEL", "PXB",
-          "GPUs without NVLink in a virtual machine: copies through the host bridge are slower than through memory");
+      return set("NCCL_P2P_LEVEL", "PXB",
+                 "GPUs without NVLink in a virtual machine: copies through the host bridge are slower than through "
+                 "memory");
+    const RedirectedPorts found = redirected_ports(survey_, locality_, locality_.gpus(host_), {});
+    if (found.pairs.empty()) return;
+    const Node& port = node(found.ports.front());
+    set("NCCL_P2P_DISABLE", "1",
+        fmt::format("{} sends what {} and {} copy to each other to the root (ACS); such copies are slow or fail until "
+                    "that is off, and there is no NVLink",
+                    port.bus_id.empty() ? port.name : "bridge " + port.bus_id, node(found.pairs.front().first).name,
+                    node(found.pairs.front().second).name));
   }
 
   bool behind_switch(int gpu) const { return ancestor_of(locality_.graph(), gpu, NodeKind::PciSwitch) >= 0; }
@@ -218,7 +214,7 @@ class Advisor {
     if (!has_gpus() || !facts_.process.allowed_cpus) return;
     std::vector<std::string> far;
     const std::vector<int> allowed = cpus_of(*facts_.process.allowed_cpus);
-    for (int gpu : locality_.gpus(host_)) {
+    for (int gpu : visible_gpus(facts_, locality_.gpus(host_))) {
       std::vector<int> near;
       for (int numa : locality_.numa_nodes_of(gpu))
         for (int cpu : cpus_of(node(numa).cpus)) near.push_back(cpu);

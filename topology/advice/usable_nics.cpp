@@ -28,13 +28,13 @@ std::vector<int> usable_nics(const Survey& survey, const Locality& locality, int
       leave(id, "its port is down");
     } else {
       nics.push_back(id);
-      fastest = std::max(fastest, nic.network_gbs.value_or(0));
+      fastest = std::max(fastest, port_gbs(nic, device_facts(survey, nic)).value_or(0));
     }
   }
   std::erase_if(nics, [&](int id) {
-    const Node& nic = locality.node(id);
-    if (!is_much_slower(nic, fastest)) return false;
-    leave(id, fmt::format("{:g} Gbit/s is much less than the {:g} of others", *nic.network_gbs * 8, fastest * 8));
+    const std::optional<double> gbs = port_gbs(locality.node(id), device_facts(survey, locality.node(id)));
+    if (!is_much_slower(gbs, fastest)) return false;
+    leave(id, fmt::format("{:g} Gbit/s is much less than the {:g} of others", *gbs * 8, fastest * 8));
     return true;
   });
   return nics;

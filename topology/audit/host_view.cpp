@@ -52,6 +52,10 @@ bool is_virtual_function(const Input& input, int nic) {
   return topology::is_virtual_function(device_facts(input, nic));
 }
 
+std::optional<double> port_gbs(const Input& input, int nic) {
+  return topology::port_gbs(input.locality.node(nic), device_facts(input, nic));
+}
+
 const std::vector<int>& usable_nics(const Input& input, int host) {
   return HostAnswers::once(answers_of(input, host).usable_nics, [&] {
     std::vector<int> found;
@@ -97,17 +101,6 @@ std::string names_of(const Locality& locality, const std::vector<int>& nodes, bo
   names.reserve(nodes.size());
   for (int node : nodes) names.push_back(whole ? locality.describe(node) : locality.node(node).name);
   return names_of(names);
-}
-
-std::vector<int> bridges_between(Locality& locality, int gpu, int device) {
-  std::vector<int> bridges;
-  for (const Hop& hop : locality.device_path(gpu, device).hops) {
-    const Link& link = locality.graph().links[static_cast<std::size_t>(hop.link)];
-    const int reached = hop.forward ? link.b : link.a;
-    const NodeKind kind = locality.node(reached).kind;
-    if (kind == NodeKind::PciBridge || kind == NodeKind::PciSwitch) bridges.push_back(reached);
-  }
-  return bridges;
 }
 
 std::vector<int> numas_with_cpus(const Locality& locality, int host) {

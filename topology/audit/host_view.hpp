@@ -18,6 +18,8 @@ bool is_nvidia(const Input& input, int gpu);
 // too.
 const std::vector<int>& usable_nics(const Input& input, int host);
 bool is_virtual_function(const Input& input, int nic);
+// GB/s of its fastest port; empty if not known.
+std::optional<double> port_gbs(const Input& input, int nic);
 // The name that verbs and NCCL_IB_HCA know; the node's own where it is not known.
 std::string verbs_name(const Input& input, int nic);
 bool is_efa(const Node& nic);
@@ -37,8 +39,6 @@ const std::string& host_name(const Input& input, int host);
 std::string names_of(const Locality& locality, const std::vector<int>& nodes, bool whole = false);
 std::string names_of(const std::vector<std::string>& names);
 
-// Bridges and switch ports along the best path from a GPU to another device of its host.
-std::vector<int> bridges_between(Locality& locality, int gpu, int device);
 // NUMA nodes that have CPUs.
 std::vector<int> numas_with_cpus(const Locality& locality, int host);
 // CPUs near a device, list form: its own, else those of its NUMA node; empty if not known.

@@ -8,6 +8,7 @@
 #include "topology/audit/host_view.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/network.hpp"
+#include "topology/told.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -34,7 +35,7 @@ bool numas_are_sockets(const Input& input, int host) {
 
 double fastest_of(const Input& input, const std::vector<int>& nics) {
   double fastest = 0;
-  for (int nic : nics) fastest = std::max(fastest, input.locality.node(nic).network_gbs.value_or(0));
+  for (int nic : nics) fastest = std::max(fastest, port_gbs(input, nic).value_or(0));
   return fastest;
 }
 
@@ -42,7 +43,7 @@ Nearness find_nearness(const Input& input, int host) {
   Nearness near;
   near.nics = usable_nics(input, host);
   const double fastest = fastest_of(input, near.nics);
-  std::erase_if(near.nics, [&](int nic) { return is_much_slower(input.locality.node(nic), fastest); });
+  std::erase_if(near.nics, [&](int nic) { return is_much_slower(port_gbs(input, nic), fastest); });
   if (near.nics.empty()) return near;
   std::vector<bool> far(near.nics.size(), true);
   for (int gpu : accelerators(input, host)) {
@@ -64,7 +65,7 @@ const Nearness& nearness(const Input& input, int host) {
 }
 
 bool is_fast_enough(const Input& input, const Nearness& near, int nic) {
-  return !is_much_slower(input.locality.node(nic), fastest_of(input, near.nics));
+  return !is_much_slower(port_gbs(input, nic), fastest_of(input, near.nics));
 }
 
 int nearest_of(const Input& input, const Nearness& near, int gpu) {
@@ -75,6 +76,14 @@ int nearest_of(const Input& input, const Nearness& near, int gpu) {
   return *std::min_element(near.nics.begin(), near.nics.end(), [&](int a, int b) {
     return input.locality.device_path(gpu, a).path_class < input.locality.device_path(gpu, b).path_class;
   });
+}
+
+std::string pxn_advice(const Input& input, int host, const Nearness& near) {
+  for (int far : near.far_gpus)
+    for (int gpu : near.near_gpus)
+      if (input.locality.device_path(far, gpu).path_class == PathClass::Nvl) return "use PXN (NCCL 2.12 and later)";
+  if (tells_nvlinks(input.survey, input.locality, host)) return {};
+  return "use PXN (NCCL 2.12 and later) if NVLink or XGMI joins the GPUs";
 }
 
 int socket_of(const Input& input, int host, int device) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 namespace weft::topology::audit {
@@ -21,6 +22,10 @@ bool is_fast_enough(const Input& input, const Nearness& near, int nic);
 
 // Of the NICs that count the nearest to a GPU; there is one.
 int nearest_of(const Input& input, const Nearness& near, int gpu);
+
+// For a far GPU the NICs of near ones, which needs NVLink or XGMI between them; empty where the source shows that there
+// is none.
+std::string pxn_advice(const Input& input, int host, const Nearness& near);
 
 // The socket of a device: its package. Where none are known, its NUMA node, if the host has two and these can be all:
 // they are numbered as those of two sockets are, and their CPUs leave no gap. -1 if it is not known.

@@ -28,6 +28,14 @@ void add_speeds(std::vector<Case>& cases) {
   mixed.node("nic3").active = false;
   cases.push_back(silent("net.mixed_speed", "the slow port is down", mixed));
   cases.push_back(silent("net.rate_below_cap", "a port that is down prints a rate", mixed));
+  Machine ports = four_nics();
+  ports.node("nic0").network_gbs = 100;
+  ports.node("nic0").active = true;
+  ports.port("nic0");
+  ports.device("nic0").ports.push_back(ports.port("nic0"));
+  cases.push_back(silent("net.mixed_speed", "two ports of one card", ports));
+  ports.device("nic0").ports[1].rate_gbs = 100;
+  cases.push_back(fires("net.mixed_speed", "one port of two is faster", ports, "beside nic0 at 800 Gbit/s"));
   Machine slow = four_nics();
   for (int i = 0; i < 4; ++i) slow.node("nic" + std::to_string(i)).network_gbs = 25;
   cases.push_back(fires("net.rate_below_cap", "all at half of what the id can", slow, "200 of 400", Severity::Info));

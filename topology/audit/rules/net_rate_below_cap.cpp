@@ -19,9 +19,8 @@ namespace {
 double fastest_like(const Input& input, const Node& node, int host) {
   double fastest = 0;
   for (int other : usable_nics(input, host)) {
-    const Node& one = input.locality.node(other);
-    if (!node.device.empty() && one.device == node.device && one.network_gbs)
-      fastest = std::max(fastest, *one.network_gbs);
+    if (!node.device.empty() && input.locality.node(other).device == node.device)
+      fastest = std::max(fastest, port_gbs(input, other).value_or(0));
   }
   return fastest;
 }
@@ -33,20 +32,21 @@ void check(const Rule& self, const Input& input, Report& report) {
     std::vector<int> below;  // by the id alone
     for (int nic : usable_nics(input, host)) {
       const Node& node = input.locality.node(nic);
-      if (!node.network_gbs || node.active != true) continue;
+      const std::optional<double> gbs = port_gbs(input, nic);
+      if (!gbs || node.active != true) continue;
       const double like = fastest_like(input, node, host);
       const std::optional<double> nominal = nominal_network_gbs(node.device);
-      if (*node.network_gbs <= kHalf * like)
+      if (*gbs <= kHalf * like)
         report.add(self, Severity::Warning, input.locality.describe(nic),
-                   fmt::format("{:g} Gbit/s, while a NIC like it has {:g}", *node.network_gbs * 8, like * 8));
-      else if (nominal && *node.network_gbs <= kHalf * *nominal)
+                   fmt::format("{:g} Gbit/s, while a NIC like it has {:g}", *gbs * 8, like * 8));
+      else if (nominal && *gbs <= kHalf * *nominal)
         below.push_back(nic);
     }
     if (below.empty()) continue;
     const Node& first = input.locality.node(below.front());
     const bool shared = !shared_ports(input, host).empty();
     report.add(self, shared ? Severity::Warning : Severity::Info, input.on(host, names_of(input.locality, below)),
-               fmt::format("{:g} of {:g} Gbit/s that {} can do", *first.network_gbs * 8,
+               fmt::format("{:g} of {:g} Gbit/s that {} can do", *port_gbs(input, first.id) * 8,
                            *nominal_network_gbs(first.device) * 8, first.device));
   }
 }

@@ -11,14 +11,14 @@
 
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
+#include "topology/device_facts.hpp"
 
 namespace weft::topology::audit {
 namespace {
 
 // What the port carries: InfiniBand up to QDR states its line rate (10, 20 or 40 Gbit/s), of which a fifth is coding
 // (8b/10b). Where the link layer is not known it is thought to be InfiniBand.
-double port_gbs(const Input& input, int nic) {
-  const double stated = *input.locality.node(nic).network_gbs;
+double payload_gbs(const Input& input, int nic, double stated) {
   const bool line_rate = stated == 5 || stated == 2.5 || stated == 1.25;
   const DeviceFacts* facts = device_facts(input, nic);
   const bool ethernet = facts != nullptr && !facts->ports.empty() && facts->ports.front().ethernet();
@@ -50,9 +50,11 @@ void check(const Rule& self, const Input& input, Report& report) {
     for (int nic : usable_nics(input, host)) {
       const Node& node = input.locality.node(nic);
       const std::optional<double> own = input.locality.pci_link_gbs(nic);
-      if (!node.network_gbs || !own || !node.active.value_or(true)) continue;
+      const std::optional<double> stated = port_gbs(input, nic);
+      if (!stated || !own || !node.active.value_or(true)) continue;
+      if (!states_rate(input.survey, node, device_facts(input, nic))) continue;
       const double link = card_link_gbs(input, nic, *own);
-      const double port = port_gbs(input, nic);
+      const double port = payload_gbs(input, nic, *stated);
       if (port > link * kSlack)
         report.add(self, input.locality.describe(nic),
                    fmt::format("its port does {:g} Gbit/s, {:.4g} GB/s, its PCIe link {:.4g} GB/s: traffic will queue "
@@ -70,7 +72,8 @@ const Rule pcie_slower_than_port = {
     .severity = Severity::Warning,
     .summary = "a NIC's port is faster than its PCIe link",
     .silent =
-        "functions of one card, whose links are added up; ports that are down; links that are not known; virtual "
+        "functions of one card, whose links are added up; ports that are down; rates that only the device's id tells; "
+        "links that are not known; virtual "
         "machines",
     .fix = "move the card to a slot with more or faster lanes, or use the second connection of the card",
     .reference = "PCI Express base specification, 1.2 (rates)",
