@@ -408,7 +408,8 @@ TEST(Report55, two_nics_four_numa_nodes) {
   machine.move("nic0", "switch1");
   machine.move("nic1", "switch2");
   EXPECT_THAT(told(machine, "topo.gpu_without_near_nic"),
-              AllOf(HasSubstr("warning topo.gpu_without_near_nic gpu0, gpu3"), HasSubstr("PXN")));
+              AllOf(HasSubstr("warning topo.gpu_without_near_nic gpu0, gpu3"),
+                    HasSubstr("move a NIC to the GPU's NUMA node, or try NCCL_NET_GDR_LEVEL=SYS")));
 }
 
 TEST(Report57, container_without_efa_and_network) {

@@ -73,6 +73,9 @@ void add_links(std::vector<Case>& cases) {
   cases.push_back(fires("pcie.link_unknown", "a guest that hides links", machine, "2 PCIe links"));
   machine.virtual_machine(false);
   cases.push_back(silent("pcie.link_unknown", "a source that does not tell links", machine));
+  machine.survey().nccl_version = 1;
+  cases.push_back(fires("pcie.link_unknown", "a file that NCCL completes", machine,
+                        "NCCL reads what its file leaves out", Severity::Info));
 
   Machine idle = with_ports();
   idle.node("gpu0").pci.gts = 2.5;
@@ -139,6 +142,18 @@ void add_slower_than_port(std::vector<Case>& cases) {
   for (const char* nic : {"nic0", "nic1"}) machine.device(nic).system_image_guid = "0011:2233:4455:6677";
   cases.push_back(silent("pcie.slower_than_port", "two halves of one card", machine));
   cases.push_back(silent("pcie.slower_than_port", "400 Gbit/s on generation 5", two_pairs()));
+  Machine nominal = two_pairs();
+  nominal.survey().source = "hwloc XML 2";
+  nominal.node("nic0").device = "15b3:101b";
+  nominal.node("nic0").network_gbs = 25;
+  nominal.node("nic0").pci = PciLink{8.0, 16, 8.0, 16};
+  cases.push_back(silent("pcie.slower_than_port", "a rate by the id, which HDR100 cards share", nominal));
+  nominal.port("nic0").rate_gbs = 25;
+  cases.push_back(fires("pcie.slower_than_port", "that rate is told", nominal, "does 200 Gbit/s"));
+  nominal.node("nic0").pci = PciLink{16.0, 16, 16.0, 16};
+  nominal.node("nic0").network_gbs = 50;
+  nominal.device("nic0").ports.push_back(nominal.port("nic0"));
+  cases.push_back(silent("pcie.slower_than_port", "two ports, each slower than the link", nominal));
   Machine qdr("packages:1 nic:1 eth:40");
   qdr.node("nic0").fabric = true;
   qdr.node("nic0").pci = PciLink{5.0, 8, 5.0, 8};

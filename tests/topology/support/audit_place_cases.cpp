@@ -8,6 +8,26 @@
 namespace weft::topology::audit {
 namespace {
 
+// GPUs that are far from NICs use those of others over NVLink, where there is any.
+void add_detours(std::vector<Case>& cases) {
+  Machine one_side("packages:2 gpu:4 gpus_per_switch:2 nic:4 ndr");
+  for (const char* nic : {"nic2", "nic3"}) one_side.move(nic, "switch0");
+  cases.push_back(fires("topo.socket_without_nic", "PXN needs NVLink", one_side, "until then use ranks of"));
+  Machine joined("packages:2 gpu:4 nvswitch:450 gpus_per_switch:2 nic:4 ndr");
+  for (const char* nic : {"nic2", "nic3"}) joined.move(nic, "switch0");
+  cases.push_back(fires("topo.socket_without_nic", "NVLink joins the GPUs", joined, "until then use PXN (NCCL 2.12"));
+  joined = one_side;
+  joined.survey().source = "hwloc XML 2";
+  cases.push_back(
+      fires("topo.socket_without_nic", "NVLink is not told", joined, "if NVLink or XGMI joins the GPUs, or"));
+  cases.push_back(fires("topo.gpu_without_near_nic", "one NIC cannot be near all",
+                        Machine("packages:1 numa:4 gpu:4 gpus_per_switch:1 nic:1 ndr"),
+                        "with one NIC: try NCCL_NET_GDR_LEVEL=SYS", Severity::Info));
+  cases.push_back(fires("topo.gpu_without_near_nic", "one NIC and NVLink",
+                        Machine("packages:1 numa:4 gpu:4 nvswitch:450 gpus_per_switch:1 nic:1 ndr"),
+                        "with one NIC: use PXN", Severity::Info));
+}
+
 void add_sockets(std::vector<Case>& cases) {
   Machine one_side("packages:2 gpu:4 gpus_per_switch:2 nic:4 ndr");
   for (const char* nic : {"nic2", "nic3"}) one_side.move(nic, "switch0");
@@ -88,7 +108,7 @@ void add_slow_nics(std::vector<Case>& cases) {
   Machine far("packages:1 numa:4 gpu:4 gpus_per_switch:1 nic:4 ndr");
   far.node("nic1").active = false;
   cases.push_back(fires("topo.gpu_without_near_nic", "its own NIC is down", far,
-                        "the nearest fabric NIC of gpu1 is nic0, a SYS path"));
+                        "the nearest fabric NIC of gpu1 is nic0, a SYS path", Severity::Warning));
 }
 
 void add_unknown(std::vector<Case>& cases) {
@@ -205,6 +225,7 @@ void add_order(std::vector<Case>& cases) {
 
 void add_place_cases(std::vector<Case>& cases) {
   add_sockets(cases);
+  add_detours(cases);
   add_quadrants(cases);
   add_numas_as_sockets(cases);
   add_slow_nics(cases);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "topology/audit/audit.hpp"
@@ -11,6 +12,22 @@
 
 namespace weft::topology::audit {
 namespace {
+
+bool has_nic_that_is_down(const Input& input, int host) {
+  const std::vector<int>& nics = input.locality.nics(host);
+  return std::any_of(nics.begin(), nics.end(), [&](int nic) {
+    const Node& node = input.locality.node(nic);
+    return node.fabric && node.active == false && !is_virtual_function(input, nic);
+  });
+}
+
+// One NIC cannot be near all: moving it would only move the problem.
+std::string remedy(const Input& input, int host, const Nearness& near, bool only_one) {
+  const std::string pxn = pxn_advice(input, host, near);
+  return fmt::format(
+      "{}{}", only_one ? "with one NIC: " : "move a NIC to the GPU's NUMA node, or ",
+      pxn.empty() ? "try NCCL_NET_GDR_LEVEL=SYS, measuring" : pxn + ", and NCCL_NET_GDR_LEVEL=SYS after measuring");
+}
 
 void check(const Rule& self, const Input& input, Report& report) {
   for (int host = 0; host < input.hosts(); ++host) {
@@ -22,10 +39,12 @@ void check(const Rule& self, const Input& input, Report& report) {
     if (gpus.empty()) continue;
     const int nearest = nearest_of(input, near, gpus.front());
     const Path& path = input.locality.device_path(gpus.front(), nearest);
-    report.add(self, input.on(host, names_of(input.locality, gpus)),
+    const bool only_one = near.nics.size() < 2 && !has_nic_that_is_down(input, host);
+    report.add(self, only_one ? Severity::Info : self.severity, input.on(host, names_of(input.locality, gpus)),
                fmt::format("the nearest fabric NIC of {} is {}, a {} path of about {:.0f} GB/s",
                            input.locality.node(gpus.front()).name, input.locality.describe(nearest),
-                           to_string(path.path_class), path.bandwidth_gbs));
+                           to_string(path.path_class), path.bandwidth_gbs),
+               remedy(input, host, near, only_one));
   }
 }
 
@@ -40,8 +59,8 @@ const Rule topo_gpu_without_near_nic = {
         "hosts without fabric NICs; whole sockets without one (topo.socket_without_nic); where no GPU is near a NIC "
         "(topo.nic_on_wrong_socket); NICs much slower than others do not count",
     .fix =
-        "move a NIC to the GPU's NUMA node, or use PXN (NCCL 2.12 and later) and NCCL_NET_GDR_LEVEL=SYS after "
-        "measuring",
+        "move a NIC to the GPU's NUMA node, or use PXN (NCCL 2.12 and later) where NVLink or XGMI joins the GPUs, and "
+        "NCCL_NET_GDR_LEVEL=SYS after measuring",
     .reference = "NVIDIA/nccl#595",
     .check = check,
 };

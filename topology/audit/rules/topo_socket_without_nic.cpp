@@ -12,8 +12,6 @@
 namespace weft::topology::audit {
 namespace {
 
-constexpr std::string_view kUntilThen = "use PXN, or ranks of the near GPUs for traffic between hosts";
-
 // Fabric NICs on that socket whose ports are down, of those that are worth a cable.
 std::vector<int> down_on(const Input& input, int host, const Nearness& near, int socket) {
   std::vector<int> down;
@@ -28,13 +26,16 @@ std::vector<int> down_on(const Input& input, int host, const Nearness& near, int
 }
 
 // What to do: plug in the NICs that are there, else move half of the others.
-std::string remedy(const Input& input, const Nearness& near, const std::vector<int>& down) {
+std::string remedy(const Input& input, int host, const Nearness& near, const std::vector<int>& down) {
+  const std::string pxn = pxn_advice(input, host, near);
+  const std::string until_then =
+      fmt::format("{} ranks of the near GPUs for traffic between hosts", pxn.empty() ? "use" : pxn + ", or");
   const std::size_t spare = near.nics.size() / 2;
-  if (!down.empty()) return fmt::format("bring up {}; until then {}", names_of(input.locality, down), kUntilThen);
-  if (spare == 0) return fmt::format("with one NIC: {}", kUntilThen);
+  if (!down.empty()) return fmt::format("bring up {}; until then {}", names_of(input.locality, down), until_then);
+  if (spare == 0) return fmt::format("with one NIC: {}", until_then);
   const std::vector<int> moved(near.nics.end() - static_cast<std::ptrdiff_t>(spare), near.nics.end());
   return fmt::format("move {} to {} of that socket; until then {}", names_of(input.locality, moved),
-                     spare == 1 ? "a slot" : "slots", kUntilThen);
+                     spare == 1 ? "a slot" : "slots", until_then);
 }
 
 void check(const Rule& self, const Input& input, Report& report) {
@@ -48,7 +49,7 @@ void check(const Rule& self, const Input& input, Report& report) {
                  fmt::format("{} {} on it; its fabric NICs: none of {} ({}){}", names_of(input.locality, gpus),
                              gpus.size() == 1 ? "is" : "are", near.nics.size(), names_of(input.locality, near.nics),
                              down.empty() ? "" : fmt::format("; {} down", names_of(input.locality, down))),
-                 remedy(input, near, down));
+                 remedy(input, host, near, down));
     }
   }
 }
@@ -63,7 +64,9 @@ const Rule topo_socket_without_nic = {
     .silent =
         "hosts without fabric NICs; one socket; NICs whose place is not known; where no GPU at all is near a NIC "
         "(topo.nic_on_wrong_socket); NICs much slower than others do not count",
-    .fix = "move a NIC to that socket; until then use PXN, or ranks of the near GPUs for traffic between hosts",
+    .fix =
+        "move a NIC to that socket; until then use PXN where NVLink or XGMI joins the GPUs, or ranks of the near GPUs "
+        "for traffic between hosts",
     .reference = "NVIDIA/nccl#634",
     .check = check,
 };
