@@ -30,8 +30,13 @@ std::optional<double> port_gbs(const Node& nic, const DeviceFacts* facts) {
 bool states_rate(const Survey& survey, const Node& nic, const DeviceFacts* facts) {
   if (!nic.network_gbs) return false;
   if (survey.source == kModelSource || nic.network_gbs != nominal_network_gbs(nic.device)) return true;
-  return facts != nullptr && std::any_of(facts->ports.begin(), facts->ports.end(),
-                                         [](const PortFacts& port) { return port.rate_gbs.has_value(); });
+  const std::vector<InterfaceFacts>& interfaces = survey.facts(nic.host).interfaces;
+  const bool by_interface = std::any_of(interfaces.begin(), interfaces.end(), [&](const InterfaceFacts& one) {
+    return !nic.bus_id.empty() && one.bus_id == nic.bus_id && one.speed_gbs;
+  });
+  return by_interface ||
+         (facts != nullptr && std::any_of(facts->ports.begin(), facts->ports.end(),
+                                          [](const PortFacts& port) { return port.rate_gbs.has_value(); }));
 }
 
 std::string verbs_name(const Node& nic, const DeviceFacts* facts) {
