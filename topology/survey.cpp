@@ -25,7 +25,7 @@ Result<Survey> survey(const ProbeOptions& options) {
   survey.source = options.root == "/" ? kThisMachine : "recorded tree";
   if (!tells_cpus(options.root))
     survey.remarks.push_back({RemarkKind::Incomplete, options.root,
-                              "sys/devices/system/cpu/cpu0/topology is not in this tree: packages, cores, CPUs and "
+                              "sys/devices/system/cpu/cpu*/topology is not in this tree: packages, cores, CPUs and "
                               "which of them are near a device are not known; topo-probe record holds them"});
   WEFT_TRY(read_facts(options.root, survey));
   vendors.finish(survey);

@@ -80,6 +80,31 @@ TEST_F(Trees, a_tree_may_lie_below_one_folder) {
   EXPECT_EQ(survey->graph, load_survey(tree_.root())->graph);
 }
 
+TEST_F(Trees, cpus_are_told_where_the_first_is_offline) {
+  tree_.write("/sys/devices/system/cpu/online", "1\n");
+  std::filesystem::remove_all(tree_.root() + "/sys/devices/system/cpu/cpu0/topology");
+  tree_.write("/sys/devices/system/cpu/cpu0/online", "0\n");
+  const Result<Survey> survey = load_survey(tree_.root());
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  for (const Remark& remark : survey->remarks)
+    EXPECT_THAT(remark.evidence, testing::Not(HasSubstr("is not in this tree")));
+  EXPECT_EQ(survey->graph.ids(NodeKind::Package).size(), 1u);
+  EXPECT_EQ(survey->graph.nodes[static_cast<std::size_t>(survey->graph.ids(NodeKind::Machine).front())].cpus, "1");
+}
+
+TEST_F(Trees, remarks_and_errors_name_the_archive_not_the_folder_it_was_unpacked_into) {
+  std::filesystem::remove_all(tree_.root() + "/sys/devices/system/cpu");
+  const std::string archive = archived("", "tree.tar");
+  const Result<Survey> survey = load_survey(archive);
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  EXPECT_THAT(survey->remarks, testing::Contains(testing::AllOf(
+                                   testing::Field(&Remark::subject, archive),
+                                   testing::Field(&Remark::evidence, HasSubstr("cpu*/topology is not in this tree")))));
+  const std::string message = refusal(TarText().file("sys/devices/system/node/online", "all\n").text());
+  EXPECT_THAT(message,
+              testing::StartsWith(scratch_.root() + "/written.tar/sys/devices/system/node/online: is no list"));
+}
+
 TEST_F(Trees, folders_without_a_tree_or_with_several_are_refused) {
   EXPECT_THAT(load_survey(scratch_.root()).error().message(), HasSubstr("holds no recorded tree"));
   scratch_.write("/one/sys/x", "");

@@ -18,10 +18,15 @@
 #include <vector>
 
 #include "base/shortage.hpp"
+#include "topology/cpu_set.hpp"
 #include "topology/node_names.hpp"
+#include "topology/read_file.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
+
+constexpr const char* kOnlineCpus = "/sys/devices/system/cpu/online";
 
 struct TopologyDeleter {
   void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
@@ -242,10 +247,14 @@ class Copy {
 
 bool tells_cpus(const std::string& root) {
   if (root == "/") return true;
-  // libhwloc looks for these.
-  for (const char* folder : {"/sys/bus/cpu/devices", "/sys/devices/system/cpu"})
-    for (const char* file : {"package_cpus", "core_cpus", "core_siblings", "thread_siblings"})
-      if (::access(fmt::format("{}{}/cpu0/topology/{}", root, folder, file).c_str(), R_OK) == 0) return true;
+  // libhwloc looks for these, of the first CPU, or of the first that is online.
+  // What gathers trees for libhwloc may write the end of a C string into the file.
+  const std::string list = read_attribute(root + kOnlineCpus).value_or("");
+  const std::vector<CpuRange> online = parse_cpu_list(trim(list.c_str()));
+  for (int cpu : {0, online.empty() ? 0 : online.front().first})
+    for (const char* folder : {"/sys/bus/cpu/devices", "/sys/devices/system/cpu"})
+      for (const char* file : {"package_cpus", "core_cpus", "core_siblings", "thread_siblings"})
+        if (::access(fmt::format("{}{}/cpu{}/topology/{}", root, folder, cpu, file).c_str(), R_OK) == 0) return true;
   return false;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/plural.hpp"
@@ -37,6 +38,13 @@ Result<std::string> find_root(const std::string& folder, const std::string& name
                             found.empty() ? "no recorded tree" : base::plural(found.size(), "recorded tree")));
 }
 
+// What was unpacked is known by the archive's name: the folder's own changes each time, and is gone when it is read.
+std::string by_archive(std::string text, const std::string& folder, const std::string& path) {
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at + path.size()))
+    text.replace(at, folder.size(), path);
+  return text;
+}
+
 }  // namespace
 
 bool holds_tree(const std::string& folder) { return is_folder(folder + "/sys") || !trees_below(folder).empty(); }
@@ -50,7 +58,14 @@ Result<Survey> survey_archive(const std::string& path, std::optional<std::string
   WEFT_TRY_ASSIGN(const UnpackedArchive unpacked, UnpackedArchive::unpack(path, bytes));
   WEFT_TRY_ASSIGN(const std::string root, find_root(unpacked.folder(), path));
   Result<Survey> survey = topology::survey(ProbeOptions{root});
-  if (!survey) return Status(survey.error().code(), fmt::format("{}: {}", path, survey.error().message()));
+  if (!survey) {
+    const std::string message = by_archive(std::string(survey.error().message()), unpacked.folder(), path);
+    return Status(survey.error().code(), message.starts_with(path) ? message : fmt::format("{}: {}", path, message));
+  }
+  for (Remark& remark : survey->remarks) {
+    remark.subject = by_archive(std::move(remark.subject), unpacked.folder(), path);
+    remark.evidence = by_archive(std::move(remark.evidence), unpacked.folder(), path);
+  }
   if (unpacked.left_out() > 0)
     survey->remarks.push_back(
         {RemarkKind::Unreadable, path,
