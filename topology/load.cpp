@@ -27,6 +27,13 @@ struct Importer {
   Result<Survey> (*read)(const std::string& path, std::string_view text);
 };
 
+// Editors on Windows put it before UTF-8. It says nothing, and no reader knows it.
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
 bool starts_with_brace(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{';
@@ -34,7 +41,7 @@ bool starts_with_brace(std::string_view text) {
 
 // Weft's JSON of a cluster is long; what other programs write of one machine is not, nor is an archive in a pipe.
 std::size_t most_bytes(std::string_view text) {
-  const std::string_view head = text.substr(0, kHeadBytes);
+  const std::string_view head = without_byte_order_mark(text).substr(0, kHeadBytes);
   return starts_with_brace(head) && head.find("\"schema\"") != head.npos ? kMaxFileBytes : kMaxImportBytes;
 }
 
@@ -81,7 +88,8 @@ bool begins_like_survey(std::string_view path) {
   const std::string file(path);
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) return holds_tree(file);
-  const std::string head = read_head(file, kMatrixHeadBytes);
+  const std::string bytes = read_head(file, kMatrixHeadBytes);
+  const std::string_view head = without_byte_order_mark(bytes);
   if (head.empty() || is_archive(head)) return true;
   if (starts_with_brace(head)) return begins_like_our_json(head);
   return std::any_of(std::begin(kImporters), std::end(kImporters),
@@ -93,8 +101,9 @@ Result<Survey> load_survey(std::string_view path) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) return survey_tree(file);
   if (is_archive(read_head(file, kArchiveHeadBytes))) return survey_archive(file);
-  WEFT_TRY_ASSIGN(const std::string text, read_file(file, most_bytes));
-  if (is_archive(text)) return survey_archive(file, text);
+  WEFT_TRY_ASSIGN(const std::string bytes, read_file(file, most_bytes));
+  if (is_archive(bytes)) return survey_archive(file, bytes);
+  const std::string_view text = without_byte_order_mark(bytes);
   for (const Importer& importer : kImporters) {
     if (!importer.recognises(text)) continue;
     WEFT_TRY_ASSIGN(Survey survey, importer.read(file, text));

@@ -62,21 +62,45 @@ std::vector<smi::Table> tables_of(const std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (std::vector<std::string> columns = smi::columns_of(lines[i]);
         !columns.empty() && !is_row_without_cells(columns, tables)) {
-      smi::Table table{i + 1, std::move(columns), {}, true, lines[i].find("NUMA Affinity") != std::string::npos};
-      tables.push_back(std::move(table));
+      smi::Table& table = tables.emplace_back();
+      table.line = i + 1;
+      table.header = true;
+      table.in_header = columns.size();
+      table.columns = std::move(columns);
+      table.titled = smi::has_titles(lines[i]);
+      table.numa_titled = lines[i].find("NUMA Affinity") != std::string::npos;
       continue;
     }
     const bool under_header = !tables.empty() && tables.back().header;
     std::optional<smi::Row> row =
         smi::row_of(lines[i], under_header ? tables.back().columns : std::vector<std::string>());
+    if (!row && under_header && !tables.back().titled) {
+      row = smi::row_beyond(lines[i], tables.back().columns);
+      if (row) tables.back().columns.push_back(row->label);
+    }
     if (!row || (!under_header && smi::numbered_name(row->label).empty())) continue;
-    if (tables.empty()) tables.push_back(smi::Table{i + 1, {}, {}, false, true});
+    if (tables.empty()) tables.emplace_back().line = i + 1;
     row->line = i + 1;
     tables.back().rows.push_back(std::move(*row));
     if (!under_header) headerless.push_back({i + 1, lines[i]});
   }
   if (!headerless.empty()) find_columns(tables.front(), headerless);
   return tables;
+}
+
+// Of other hosts, or of this one at another time. A copy says nothing more.
+void tell_of_others(const std::vector<smi::Table>& tables, const smi::Table& read, Remarks& remarks) {
+  const auto same = [](const smi::Row& a, const smi::Row& b) { return a.label == b.label && a.cells == b.cells; };
+  for (const smi::Table& table : tables) {
+    if (&table == &read || !smi::says_class(table)) continue;
+    if (table.columns == read.columns &&
+        std::equal(table.rows.begin(), table.rows.end(), read.rows.begin(), read.rows.end(), same))
+      continue;
+    remarks.incomplete(table.line,
+                       fmt::format("another table begins here, which is not read: that of line {} is; give each in a "
+                                   "file of its own",
+                                   read.line));
+  }
 }
 
 // "  NIC0: mlx5_1"
@@ -205,7 +229,7 @@ Result<Survey> read_nvidia_smi(const std::string& path, std::string_view text) {
   WEFT_TRY(check_source_text(path, text));
   WEFT_TRY(check_report_lines(path, text));
   const std::vector<std::string> lines = plain_lines(text);
-  const std::vector<smi::Table> tables = tables_of(lines);
+  std::vector<smi::Table> tables = tables_of(lines);
   if (tables.empty()) return import_error(path, 0, "holds no matrix of nvidia-smi topo");
   // The first that says how near devices are: other matrices (-p2p) may stand before and behind it.
   auto table = std::find_if(tables.begin(), tables.end(), smi::says_class);
@@ -214,6 +238,8 @@ Result<Survey> read_nvidia_smi(const std::string& path, std::string_view text) {
     return import_error(path, table->line, fmt::format("names more than {} devices", kMaxMatrixDevices));
   const smi::Legend legend = legend_of(lines);
   Remarks remarks(path);
+  tell_of_others(tables, *table, remarks);
+  smi::add_cut_columns(*table, legend);
   smi::find_gaps(*table, legend, remarks);
   remarks.find_xml(lines);
   const DeviceMatrix matrix = MatrixOfTable(*table, legend, remarks).read();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
 constexpr std::string_view kSections = " between two GPUs";
 constexpr std::string_view kNumaNode = "Numa Node:";
+constexpr std::string_view kNumaLine = ": (Topology) Numa Node:";
 constexpr int kMaxNumaNode = 1 << 16;
 
 std::optional<int> number_at(std::string_view text) {
@@ -80,6 +82,9 @@ class Reader {
         return import_error(path_, i + 1, fmt::format("names more than {} GPUs", kMaxMatrixDevices));
       columns_ = std::move(numbers);
     }
+    if (columns_.empty()) columns_ = gpus_with_numa();
+    if (columns_.size() > kMaxMatrixDevices)
+      return import_error(path_, 0, fmt::format("names more than {} GPUs", kMaxMatrixDevices));
     if (columns_.empty()) return import_error(path_, 0, "names no GPUs; give the whole text of rocm-smi --showtopo");
     for (int number : columns_) {
       if (!position_.emplace(number, static_cast<int>(matrix_.devices.size())).second)
@@ -87,6 +92,15 @@ class Reader {
       matrix_.devices.emplace_back().name = fmt::format("gpu{}", number);
     }
     return {};
+  }
+
+  // Where the section of NUMA nodes stands alone.
+  std::vector<int> gpus_with_numa() const {
+    std::set<int> numbers;
+    for (const std::string& line : lines_)
+      if (line.find(kNumaNode) != std::string::npos)
+        if (const std::optional<int> number = gpu_number(trim(line))) numbers.insert(*number);
+    return {numbers.begin(), numbers.end()};
   }
 
   void add_row(const std::vector<std::string_view>& words) {
@@ -144,7 +158,7 @@ class Reader {
 
 bool is_rocm_smi(std::string_view text) {
   for (const std::string& line : plain_lines(text, kHeadBytes))
-    if (line.find("Link Type between two GPUs") != std::string::npos ||
+    if (line.find("Link Type between two GPUs") != std::string::npos || line.find(kNumaLine) != std::string::npos ||
         (line.starts_with("===") && line.find("ROCm System Management Interface") != std::string::npos))
       return true;
   return false;

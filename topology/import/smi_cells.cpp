@@ -1,8 +1,11 @@
 // The words of `nvidia-smi topo`.
 #include "topology/import/smi_cells.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "topology/import/device_matrix.hpp"
@@ -197,6 +200,15 @@ bool is_title(std::string_view word) {
   return word.starts_with("CPU") || word.starts_with("NUMA") || word == "GPU" || word.starts_with("Affinity");
 }
 
+// The last word of a header that was cut within it: "NI", or "NIC1" of "NIC10", which stands there already.
+bool is_cut_name(std::string_view word, const std::vector<std::string>& columns) {
+  if (columns.size() < 2) return false;
+  if (std::find(columns.begin(), columns.end(), word) != columns.end()) return true;
+  constexpr std::string_view kNames[] = {"GPU", "NIC", "mlx5_"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [word](std::string_view name) { return name.starts_with(word); });
+}
+
 // Header words that have lost the tab between them.
 void add_unglued(std::string_view word, std::vector<std::string_view>& words) {
   while (!word.empty()) {
@@ -240,6 +252,10 @@ std::vector<std::string> columns_of(std::string_view line) {
   std::vector<std::string> columns;
   for (std::string_view word : words) {
     if (is_title(word)) break;
+    if (word.data() == words.back().data() && is_cut_name(word, columns)) {
+      columns.push_back(fmt::format("{}{}", kUnnamed, columns.size()));
+      break;
+    }
     std::string_view rest = word;
     if (!take_cells(rest).empty() || std::none_of(word.begin(), word.end(), is_digit)) return {};
     if (word.find_first_of(":,;=()") != std::string_view::npos) return {};
@@ -248,6 +264,23 @@ std::vector<std::string> columns_of(std::string_view line) {
     if (columns.size() > kMaxMatrixDevices) break;  // refused by their number
   }
   return columns;
+}
+
+bool has_titles(std::string_view line) {
+  return line.find("CPU") != std::string_view::npos || line.find("NUMA") != std::string_view::npos ||
+         line.find("Affinity") != std::string_view::npos;
+}
+
+std::optional<Row> row_beyond(std::string_view line, std::vector<std::string> columns) {
+  const std::vector<std::string_view> words = words_of(line);
+  const std::string_view label = words.empty() ? std::string_view() : numbered_name(words.front());
+  if (label.empty() || label != words.front() || columns.size() > kMaxMatrixDevices) return std::nullopt;
+  if (std::find(columns.begin(), columns.end(), label) != columns.end()) return std::nullopt;
+  columns.emplace_back(label);
+  std::optional<Row> row = row_of(line, columns);
+  const bool tells = row && std::any_of(row->cells.begin(), row->cells.end(),
+                                        [](const Cell& cell) { return cell.path_class || cell.nvlinks > 0; });
+  return tells ? row : std::nullopt;
 }
 
 std::optional<Row> row_of(std::string_view line, const std::vector<std::string>& columns) {

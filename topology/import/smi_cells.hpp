@@ -14,6 +14,8 @@ struct Cell {
   bool self = false;
   std::optional<PathClass> path_class;
   int nvlinks = 0;
+
+  bool operator==(const Cell&) const = default;
 };
 // A cell that is empty, lost, or says something else (the status words of -p2p).
 inline constexpr Cell kNoCell = {};
@@ -22,8 +24,11 @@ inline constexpr Cell kNoCell = {};
 std::vector<Cell> take_cells(std::string_view& word);
 // "GPU12", "NIC3", "mlx5_0" at the start of a word; empty if there is none. Other device names are whole words.
 std::string_view numbered_name(std::string_view word);
-// The names above the columns; empty if the line is no such header.
+// The names above the columns; empty if the line is no such header. kUnnamed and a number for the last if it is cut.
+inline constexpr char kUnnamed = '?';
 std::vector<std::string> columns_of(std::string_view line);
+// Whether a header goes on behind the devices: then it is not cut within them.
+bool has_titles(std::string_view line);
 
 struct Row {
   std::size_t line = 0;  // of the text; set by whoever knows
@@ -33,5 +38,7 @@ struct Row {
 };
 // One row below that header; no columns: there was no header. Nothing if the line is no row.
 std::optional<Row> row_of(std::string_view line, const std::vector<std::string>& columns);
+// The row of a device whose column is not among these: the header is cut before it. Its own cell is the last.
+std::optional<Row> row_beyond(std::string_view line, std::vector<std::string> columns);
 
 }  // namespace weft::topology::smi

@@ -28,7 +28,8 @@ void find_missing_rows(const Table& table, Remarks& remarks) {
   std::vector<std::string> gpus;
   std::vector<std::string> nics;
   for (const std::string& column : table.columns)
-    if (!seen.contains(column)) (is_gpu(column) ? gpus : nics).push_back(column);
+    if (!seen.contains(column) && !(table.header && column.front() == kUnnamed))
+      (is_gpu(column) ? gpus : nics).push_back(column);
   const std::size_t last = table.rows.empty() ? table.line : table.rows.back().line;
   if (!gpus.empty())
     remarks.incomplete(last, fmt::format("the rows of {} are missing: the text is cut", names_text(gpus)));
@@ -37,12 +38,14 @@ void find_missing_rows(const Table& table, Remarks& remarks) {
         last, fmt::format("the rows of {} are missing: how they reach each other is unknown", names_text(nics)));
 }
 
-// Of a matrix that says classes: cells without one.
+bool is_empty(const Cell& cell) { return !cell.self && !cell.path_class && cell.nvlinks == 0; }
+
+// Of a matrix that says classes: cells without one. Those that are cut off are told of the table.
 void find_missing_cells(const Table& table, Remarks& remarks) {
   for (const Row& row : table.rows) {
-    const auto missing = std::count_if(row.cells.begin(), row.cells.end(), [](const Cell& cell) {
-      return !cell.self && !cell.path_class && cell.nvlinks == 0;
-    });
+    auto end = row.cells.end();
+    while (is_cut_right(table) && end != row.cells.begin() && (is_empty(*(end - 1)) || (end - 1)->self)) --end;
+    const auto missing = std::count_if(row.cells.begin(), end, is_empty);
     if (missing > 0)
       remarks.incomplete(row.line,
                          fmt::format("the row of {} lacks {} of {} cells", row.label, missing, row.cells.size()));
@@ -55,6 +58,16 @@ void find_missing_names(const Table& table, const Legend& legend, Remarks& remar
     if (column.starts_with("NIC") && numbered_name(column) == column && !legend.contains(column))
       unnamed.push_back(column);
   if (!unnamed.empty()) remarks.incomplete(0, fmt::format("the NIC legend does not name {}", names_text(unnamed)));
+}
+
+void tell_of_cut(const Table& table, Remarks& remarks) {
+  const auto named = static_cast<std::ptrdiff_t>(table.in_header);
+  std::vector<std::string> names(table.columns.begin() + named, table.columns.end());
+  const std::string whose = names.empty() ? std::string("of more devices") : "of " + names_text(names);
+  remarks.incomplete(table.line,
+                     fmt::format("the table is cut or wrapped on the right: the columns {} are missing, and "
+                                 "what they say is unknown where their rows do not say it",
+                                 whose));
 }
 
 // Where a device is said to be, if both its NUMA node and its CPUs are told.
@@ -107,9 +120,27 @@ bool says_class(const Table& table) {
   });
 }
 
+bool is_cut_right(const Table& table) {
+  if (!table.header || table.titled || table.columns.empty()) return false;
+  return table.columns.size() > table.in_header || table.columns[table.in_header - 1].front() == kUnnamed;
+}
+
+void add_cut_columns(Table& table, const Legend& legend) {
+  if (!table.header || table.titled || !says_class(table)) return;
+  for (const auto& [name, unused] : legend)
+    if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end() &&
+        table.columns.size() <= kMaxMatrixDevices)
+      table.columns.push_back(name);
+  if (!is_cut_right(table)) return;
+  const std::size_t last = table.in_header - 1;
+  for (Row& row : table.rows)  // "NV1" of "NV18"; the last device's own row tells it whole
+    if (row.cells.size() > last) row.cells[last].nvlinks = 0;
+}
+
 void find_gaps(const Table& table, const Legend& legend, Remarks& remarks) {
   if (!table.header)
     remarks.incomplete(table.line, "the header line is missing: columns are known by the X of their rows only");
+  if (is_cut_right(table)) tell_of_cut(table, remarks);
   find_missing_rows(table, remarks);
   const bool several = table.columns.size() > 1;
   if (says_class(table))

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "topology/import/import.hpp"
+#include "topology/import/line_prefix.hpp"
 
 namespace weft::topology {
 namespace {
@@ -87,6 +88,7 @@ std::optional<std::size_t> line_of_xml(const std::vector<std::string>& lines) {
 }
 
 std::vector<std::string> plain_lines(std::string_view text, std::size_t most) {
+  const bool cut = text.size() > most;
   text = text.substr(0, most);
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -94,6 +96,8 @@ std::vector<std::string> plain_lines(std::string_view text, std::size_t most) {
     lines.push_back(plain_line(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  if (cut && lines.size() > 1) lines.pop_back();  // not a whole one
+  strip_shared_prefix(lines);
   return lines;
 }
 

@@ -29,7 +29,8 @@ Status check_report_lines(const std::string& path, std::string_view text);
 std::string plain_line(std::string_view line);
 // The number of the first line that XML begins on; nothing if none does.
 std::optional<std::size_t> line_of_xml(const std::vector<std::string>& lines);
-// The lines of such a report, at most `most` bytes of it.
+// The lines of such a report, the whole ones within `most` bytes of it, without a prefix that all share
+// (line_prefix.hpp).
 std::vector<std::string> plain_lines(std::string_view text, std::size_t most = std::string_view::npos);
 
 }  // namespace weft::topology
