@@ -101,6 +101,26 @@ TEST(HwlocXml, files_that_are_not_ours_are_refused_with_their_name) {
   EXPECT_THAT(load(tree.root()).error().to_string(), HasSubstr("holds no recorded tree"));
 }
 
+TEST(HwlocXml, numbers_that_are_none_are_refused_with_their_line) {
+  test::RecordedTree tree;
+  const auto refusal = [&](std::string_view rate, std::string_view memory) {
+    tree.write("/file",
+               "<topology version='2.0'>\n<object type='Machine' cpuset='0x1'>\n<object type='PCIDev' "
+               "pci_busid='0000:01:00.0' pci_type='0302 [10de:2330]' pci_link_speed='" +
+                   std::string(rate) + "'/>\n<object type='NUMANode' os_index='0' cpuset='0x1' local_memory='" +
+                   std::string(memory) + "'/></object></topology>");
+    const Result<Graph> graph = load(tree.root() + "/file");
+    return graph ? std::string("accepted") : std::string(graph.error().message());
+  };
+  EXPECT_EQ(refusal("63.015385", "4096"), "accepted");
+  EXPECT_EQ(refusal("0.000000", ""), "accepted");
+  EXPECT_EQ(refusal("", ""), "accepted");
+  for (const char* rate : {"-1", "nan", "inf", "63,0", "fast", "1e9"})
+    EXPECT_THAT(refusal(rate, "4096"), HasSubstr("file:3: pci_link_speed \"" + std::string(rate) + "\" is no rate"));
+  for (const char* memory : {"-1", "1e9", "4 GB"})
+    EXPECT_THAT(refusal("1.0", memory), HasSubstr("file:4: local_memory \"" + std::string(memory) + "\" is no number"));
+}
+
 TEST(HwlocXml, a_truncated_file_is_corrupt) {
   std::ifstream in("tests/topology/data/gh200-72c-no-io.xml");
   const std::string whole((std::istreambuf_iterator<char>(in)), {});

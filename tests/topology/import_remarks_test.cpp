@@ -251,5 +251,36 @@ TEST(NcclRemarks, speeds_that_cannot_be_are_told_and_count_as_unknown) {
   EXPECT_THAT(of_nic("link_speed=\"Unknown\" link_width=\"0\"", "speed=\"\""), IsEmpty()) << "that says nothing";
 }
 
+TEST(NcclRemarks, a_width_that_pcie_does_not_have_is_unknown) {
+  EXPECT_THAT(of_nic("link_width=\"63\"", ""), ElementsAre(HasSubstr("link_width \"63\" cannot be: unknown")));
+  const std::string path = "topo.xml";
+  const auto width = [&](const std::string& lanes) {
+    const Result<Survey> survey = read_nccl_xml(
+        path, "<system version='1'><cpu numaid='0'><pci busid='0000:01:00.0' class='0x020700' link_width='" + lanes +
+                  "'><nic><net name='a'/></nic></pci></cpu></system>");
+    return survey->graph.nodes[static_cast<std::size_t>(survey->graph.find("a").value())].pci.width;
+  };
+  EXPECT_EQ(width("63"), std::nullopt);
+  EXPECT_EQ(width("0"), std::nullopt);
+  EXPECT_EQ(width("12"), 12);
+  EXPECT_EQ(width("32"), 32);
+}
+
+TEST(NcclRemarks, what_is_passed_over_is_told) {
+  const std::string cpu = "<cpu numaid='0' affinity='f'>\n<PCI busid='0000:01:00.0' class='0x030200'/></cpu>\n";
+  EXPECT_THAT(
+      of_nccl("<system version='1'>" + cpu + "</system>"),
+      ElementsAre("I topo.xml:2: <PCI>: 1 element of this name not read, nor what is in it: NCCL writes <pci>"));
+  EXPECT_THAT(of_nccl("<system version='1'>\n<cpu numaid='0' affinity='f'/>\n<pci busid='0000:01:00.0' "
+                      "class='0x030200'><gpu dev='0'/></pci>\n<pci busid='0000:02:00.0'/></system>"),
+              ElementsAre("I topo.xml:3: <pci>: 2 elements outside any <cpu> not read, nor what is in them"));
+}
+
+TEST(HwlocRemarks, a_second_machine_is_told) {
+  EXPECT_THAT(of_hwloc("<topology version='2.0'><object type='Machine' os_index='0' cpuset='0x1'/>\n"
+                       "<object type='Machine' os_index='0' cpuset='0x1'/></topology>"),
+              ElementsAre(HasSubstr("machine.xml:2: a second machine begins here, which is not read")));
+}
+
 }  // namespace
 }  // namespace weft::topology

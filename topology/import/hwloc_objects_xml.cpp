@@ -200,9 +200,7 @@ Status HwlocXml::read_attributes(const pugi::xml_node& element, Object& object) 
   switch (object.kind) {
     case ObjectKind::Machine:
     case ObjectKind::Numa:
-      if (const auto bytes = parse_whole<std::uint64_t>(attribute(element, "local_memory")))
-        object.memory_bytes = *bytes;
-      return {};
+      return read_memory(element, object);
     case ObjectKind::Bridge:
       return read_bridge(element, object);
     case ObjectKind::PciDevice:
@@ -220,6 +218,14 @@ Status HwlocXml::read_attributes(const pugi::xml_node& element, Object& object) 
     default:
       return {};
   }
+}
+
+Status HwlocXml::read_memory(const pugi::xml_node& element, Object& object) const {
+  const std::string_view text = attribute(element, "local_memory");
+  if (text.empty()) return {};
+  object.memory_bytes = parse_whole<std::uint64_t>(text);
+  if (object.memory_bytes) return {};
+  return wrong(element, fmt::format("local_memory \"{}\" is no number of bytes", as_node_name(text)));
 }
 
 Status HwlocXml::read_bridge(const pugi::xml_node& element, Object& object) const {
@@ -240,8 +246,12 @@ Status HwlocXml::read_pci(const pugi::xml_node& element, PciFunction& pci) const
   const std::string_view type = attribute(element, "pci_type");
   if (!type.empty() && !scan_pci_type(type, pci))
     return wrong(element, fmt::format("pci_type \"{}\" names no class and device", as_node_name(type)));
-  const std::optional<double> speed = parse_whole<double>(attribute(element, "pci_link_speed"));
-  if (speed && std::isfinite(*speed) && *speed > 0 && *speed < kMaxLinkGbs) pci.link_gbs = *speed;
+  const std::string_view rate = attribute(element, "pci_link_speed");
+  if (rate.empty()) return {};
+  const std::optional<double> speed = parse_whole<double>(rate);
+  if (!speed || !std::isfinite(*speed) || *speed < 0 || *speed >= kMaxLinkGbs)
+    return wrong(element, fmt::format("pci_link_speed \"{}\" is no rate in GB/s", as_node_name(rate)));
+  pci.link_gbs = *speed;
   return {};
 }
 

@@ -29,6 +29,7 @@ class HwlocXml {
   Status add_children(const pugi::xml_node& element, int parent);
   Status read_sets(const pugi::xml_node& element, Object& object) const;
   Status read_attributes(const pugi::xml_node& element, Object& object) const;
+  Status read_memory(const pugi::xml_node& element, Object& object) const;
   Status read_bridge(const pugi::xml_node& element, Object& object) const;
   Status read_pci(const pugi::xml_node& element, PciFunction& pci) const;
   Status add_matrix(const pugi::xml_node& distances);

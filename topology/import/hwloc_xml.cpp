@@ -14,6 +14,16 @@
 #include "topology/sources.hpp"
 
 namespace weft::topology {
+namespace {
+
+void tell_of_second_machine(std::string_view text, const pugi::xml_node& machine, Remarks& remarks) {
+  if (const pugi::xml_node second = machine.next_sibling("object"); !second.empty())
+    remarks.incomplete(line_of(text, second),
+                       "a second machine begins here, which is not read: the first is; give each "
+                       "in a file of its own");
+}
+
+}  // namespace
 
 bool is_hwloc_xml(std::string_view text) { return first_element(text) == "topology"; }
 
@@ -24,6 +34,7 @@ Result<Survey> read_hwloc_xml(const std::string& path, std::string_view text) {
   WEFT_TRY_ASSIGN(const ObjectTree tree, xml.read(document.child("topology")));
   Remarks remarks(path);
   remarks.beside_root(line_beside_root(text, document));
+  tell_of_second_machine(text, document.child("topology").child("object"), remarks);
   document.reset();
   MachineProbe machine(tree, "", "hwloc");
   if (const Status status = run_phases(machine); !status.ok()) return import_error(path, 0, status.message());

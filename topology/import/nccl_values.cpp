@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <limits>
 
 #include "topology/node_names.hpp"
@@ -15,9 +16,11 @@
 namespace weft::topology::nccl {
 namespace {
 
+constexpr const char* kLinkWidth = "link_width";
 constexpr double kMaxGts = 1024;
-constexpr int kMaxLanes = 64;
-constexpr double kMaxInteger = 9e18;  // what no port does is judged where its rate is read
+constexpr double kMaxLanes = 32;
+constexpr double kWidths[] = {0, 1, 2, 4, 8, 12, 16, kMaxLanes};  // that PCIe has; 0: no link
+constexpr double kMaxInteger = 9e18;                              // what no port does is judged where its rate is read
 
 // A number at the start of the text ("-16 GT/s"), if there is one.
 std::optional<double> number_at_start(std::string_view text) {
@@ -26,6 +29,8 @@ std::optional<double> number_at_start(std::string_view text) {
   if (error == std::errc::result_out_of_range) return std::numeric_limits<double>::infinity();
   return error == std::errc() ? std::optional(number) : std::nullopt;
 }
+
+bool is_width(double lanes) { return std::find(std::begin(kWidths), std::end(kWidths), lanes) != std::end(kWidths); }
 
 }  // namespace
 
@@ -64,8 +69,8 @@ PciLink link(const pugi::xml_node& pci) {
   double gts = 0;
   const auto [end, error] = std::from_chars(speed.data(), speed.data() + speed.size(), gts);
   if (error == std::errc() && gts > 0 && gts <= kMaxGts) link.gts = gts;
-  const std::optional<long long> width = integer(pci, "link_width");
-  if (width && *width > 0 && *width <= kMaxLanes) link.width = static_cast<int>(*width);
+  const std::optional<long long> width = integer(pci, kLinkWidth);
+  if (width && *width > 0 && is_width(static_cast<double>(*width))) link.width = static_cast<int>(*width);
   return link;
 }
 
@@ -76,14 +81,15 @@ std::vector<std::string> senseless_speeds(const pugi::xml_node& element) {
     double most;
   };
   constexpr Bound kBounds[] = {
-      {"pci", "link_speed", kMaxGts}, {"pci", "link_width", kMaxLanes}, {"net", "speed", kMaxInteger}};
+      {"pci", "link_speed", kMaxGts}, {"pci", kLinkWidth, kMaxLanes}, {"net", "speed", kMaxInteger}};
   constexpr std::size_t kShownBytes = 32;
   std::vector<std::string> found;
   for (const Bound& bound : kBounds) {
     if (std::string_view(element.name()) != bound.element) continue;
     const std::string_view text = trim(element.attribute(bound.attribute).value());
     const std::optional<double> number = number_at_start(text);
-    if (number && !(*number >= 0 && *number <= bound.most))
+    const bool is_lanes = std::string_view(bound.attribute) == kLinkWidth;
+    if (number && (!(*number >= 0 && *number <= bound.most) || (is_lanes && !is_width(*number))))
       found.push_back(fmt::format("{} \"{}\"", bound.attribute, as_plain_text(text.substr(0, kShownBytes))));
   }
   return found;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "topology/import/import.hpp"
+#include "topology/import/nccl_left_out.hpp"
 #include "topology/import/nccl_machine.hpp"
 #include "topology/import/nccl_values.hpp"
 #include "topology/import/source_text.hpp"
@@ -34,6 +35,7 @@ Result<Survey> read_nccl_xml(const std::string& path, std::string_view text) {
   if (system.child("cpu").empty()) return import_error(path, line, "has no <cpu> element, so it describes no machine");
   NcclMachine machine(path, text);
   machine.remarks().beside_root(line_beside_root(text, document));
+  nccl::tell_of_left_out(text, system, machine.remarks());
   WEFT_TRY_ASSIGN(Survey survey, machine.read(system));
   survey.nccl_version = static_cast<int>(version.value_or(1));
   return survey;
