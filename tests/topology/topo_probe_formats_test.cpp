@@ -234,6 +234,20 @@ TEST_F(TopoProbe, prometheus_counts_findings_links_and_devices) {
         << sample.labels["kind"];
 }
 
+TEST_F(TopoProbe, prometheus_has_no_zero_for_what_a_source_does_not_tell) {
+  const auto kinds = [&](const std::string& arguments) {
+    std::set<std::string> told;
+    Exposition exposition(run(arguments + " --format prometheus").out);
+    for (Sample& sample : exposition.samples["weft_topology_devices"]) told.insert(sample.labels["kind"]);
+    return told;
+  };
+  const std::set<std::string> nccl = kinds("--from tests/topology/data/rccl-xgmi.xml");
+  EXPECT_FALSE(nccl.contains("package"));
+  EXPECT_TRUE(nccl.contains("numa") && nccl.contains("gpu"));
+  EXPECT_FALSE(kinds("--from tests/topology/data/nvidia-smi-3gpu-2nic.txt").contains("pci_switch"));
+  EXPECT_EQ(kinds("--model 'packages:1 gpu:1'").size(), 5u) << "what a model does not have does not exist";
+}
+
 TEST_F(TopoProbe, prometheus_labels_of_foreign_names_are_escaped) {
   scratch_.write("/odd.xml",
                  "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\" class=\"0x020000\"><nic>"

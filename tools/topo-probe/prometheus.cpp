@@ -2,6 +2,7 @@
 // sample.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "report.hpp"
 #include "topology/export/markup.hpp"
 #include "topology/node_names.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -78,9 +80,20 @@ class Exposition {
     for (int machine : report_.graph.ids(NodeKind::Machine)) {
       const Node& of = report_.locality.node(machine);
       for (NodeKind kind : kKinds)
-        metric.add({{"host", host(of)}, {"kind", std::string(to_string(kind))}}, count[{of.host, kind}]);
+        if (tells(of.host, kind, count[{of.host, kind}]))
+          metric.add({{"host", host(of)}, {"kind", std::string(to_string(kind))}}, count[{of.host, kind}]);
     }
     return metric.text();
+  }
+
+  // A source that shows none of these may not tell them. Whatever a model does not have does not exist.
+  bool tells(int host, NodeKind kind, int count) const {
+    if (count > 0 || report_.survey.source == topology::kModelSource) return true;
+    if (kind == NodeKind::Gpu || kind == NodeKind::Nic) return true;
+    const auto& nodes = report_.graph.nodes;
+    return kind == NodeKind::PciSwitch && std::any_of(nodes.begin(), nodes.end(), [host](const Node& node) {
+             return node.host == host && !node.bus_id.empty();
+           });
   }
 
   std::string links() const {
