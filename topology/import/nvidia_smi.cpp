@@ -74,10 +74,7 @@ std::vector<smi::Table> tables_of(const std::vector<std::string>& lines) {
     const bool under_header = !tables.empty() && tables.back().header;
     std::optional<smi::Row> row =
         smi::row_of(lines[i], under_header ? tables.back().columns : std::vector<std::string>());
-    if (!row && under_header && !tables.back().titled) {
-      row = smi::row_beyond(lines[i], tables.back().columns);
-      if (row) tables.back().columns.push_back(row->label);
-    }
+    if (!row && under_header && !tables.back().titled) row = smi::row_beyond(lines[i], tables.back().columns);
     if (!row || (!under_header && smi::numbered_name(row->label).empty())) continue;
     if (tables.empty()) tables.emplace_back().line = i + 1;
     row->line = i + 1;

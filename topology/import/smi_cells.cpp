@@ -271,16 +271,14 @@ bool has_titles(std::string_view line) {
          line.find("Affinity") != std::string_view::npos;
 }
 
-std::optional<Row> row_beyond(std::string_view line, std::vector<std::string> columns) {
+std::optional<Row> row_beyond(std::string_view line, std::vector<std::string>& columns) {
   const std::vector<std::string_view> words = words_of(line);
-  const std::string_view label = words.empty() ? std::string_view() : numbered_name(words.front());
-  if (label.empty() || label != words.front() || columns.size() > kMaxMatrixDevices) return std::nullopt;
+  if (words.size() < 2 || columns.size() > kMaxMatrixDevices) return std::nullopt;
+  const std::string_view label = numbered_name(words[0]);
+  if (label.empty() || label != words[0] || !split(words[1])) return std::nullopt;
   if (std::find(columns.begin(), columns.end(), label) != columns.end()) return std::nullopt;
   columns.emplace_back(label);
-  std::optional<Row> row = row_of(line, columns);
-  const bool tells = row && std::any_of(row->cells.begin(), row->cells.end(),
-                                        [](const Cell& cell) { return cell.path_class || cell.nvlinks > 0; });
-  return tells ? row : std::nullopt;
+  return row_of(line, columns);
 }
 
 std::optional<Row> row_of(std::string_view line, const std::vector<std::string>& columns) {

@@ -38,7 +38,7 @@ struct Row {
 };
 // One row below that header; no columns: there was no header. Nothing if the line is no row.
 std::optional<Row> row_of(std::string_view line, const std::vector<std::string>& columns);
-// The row of a device whose column is not among these: the header is cut before it. Its own cell is the last.
-std::optional<Row> row_beyond(std::string_view line, std::vector<std::string> columns);
+// The row of a device whose column is not among these, since the header is cut before it; adds its column.
+std::optional<Row> row_beyond(std::string_view line, std::vector<std::string>& columns);
 
 }  // namespace weft::topology::smi

@@ -129,7 +129,7 @@ void add_cut_columns(Table& table, const Legend& legend) {
   if (!table.header || table.titled || !says_class(table)) return;
   for (const auto& [name, unused] : legend)
     if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end() &&
-        table.columns.size() <= kMaxMatrixDevices)
+        table.columns.size() < kMaxMatrixDevices)
       table.columns.push_back(name);
   if (!is_cut_right(table)) return;
   const std::size_t last = table.in_header - 1;
