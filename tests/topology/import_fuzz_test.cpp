@@ -18,14 +18,24 @@ namespace {
 using test::feed;
 
 constexpr int kMutations = 1200;
-const std::vector<std::string> kWords = {
-    "-1",     "0",     "99999999999999999999", "1e308", "0xffffff", "GPU0", "NIC0", "X", "NV18", "SYS", "\t", "\n",
-    "</pci>", "<gpu/>"};
+const std::vector<std::string> kWords = {"-1",    "0",        "99999999999999999999",
+                                         "1e308", "0xffffff", "GPU0",
+                                         "NIC0",  "X",        "NV18",
+                                         "SYS",   "\t",       "\n",
+                                         "> ",    "0: ",      "</pci>",
+                                         "<gpu/>"};
 constexpr std::size_t kCuts = 150;  // of one text
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> texts = {"<system/>", "<!DOCTYPE a [<!ENTITY b \"c\">]><system/>", "GPU0", "GPU0 X",
-                                    "=== ROCm System Management Interface"};
+  std::vector<std::string> texts = {"<system/>",
+                                    "<!DOCTYPE a [<!ENTITY b \"c\">]><system/>",
+                                    "GPU0",
+                                    "GPU0 X",
+                                    "=== ROCm System Management Interface",
+                                    "GPU[0] : (Topology) Numa Node: 0",
+                                    "> GPU0 GPU1\n> GPU0 X SYS\n> GPU1 SYS X\n",
+                                    "0: GPU0 GPU1\n0: GPU0 X SYS\n",
+                                    "GPU0 GPU1 NI\nGPU0 X NV4 PI\nGPU1 NV4 X SY\nNIC0 PIX SYS\n"};
   for (const char* file : {"nccl-two-cpus.xml", "rccl-xgmi.xml", "nccl-bus-ids-only.xml", "nvidia-smi-3gpu-2nic.txt",
                            "rocm-smi-3gpu.txt", "hwloc1-two-sockets.xml", "hwloc3-nvswitch.xml"}) {
     std::ifstream in(std::string("tests/topology/data/") + file);
