@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "topology/device_kinds.hpp"
 #include "topology/sources.hpp"
@@ -51,13 +52,17 @@ std::string verbs_name(const Node& nic, const DeviceFacts* facts) {
   return found == nic.names.end() ? nic.name : *found;
 }
 
+std::string verbs_name(const Survey& survey, const Node& nic, const DeviceFacts& facts, std::size_t port) {
+  const bool by_port = survey.nccl_version && nic.names.size() == facts.ports.size();
+  return by_port ? nic.names[port] : verbs_name(nic, &facts);
+}
+
 std::vector<VerbsDevice> verbs_devices(const Survey& survey, const Node& nic, const DeviceFacts* facts) {
-  const std::string first = verbs_name(nic, facts);
-  if (facts == nullptr || facts->ports.empty()) return {{first, {1}}};
-  const bool by_port = survey.nccl_version && nic.names.size() == facts->ports.size();
-  std::vector<VerbsDevice> devices = {{by_port ? nic.names.front() : first, {}}};
+  if (facts == nullptr || facts->ports.empty()) return {{verbs_name(nic, facts), {1}}};
+  std::vector<VerbsDevice> devices;
   for (std::size_t i = 0; i < facts->ports.size(); ++i) {
-    if (by_port && nic.names[i] != devices.back().name) devices.push_back({nic.names[i], {}});
+    std::string name = verbs_name(survey, nic, *facts, i);
+    if (devices.empty() || name != devices.back().name) devices.push_back({std::move(name), {}});
     if (facts->ports[i].may_be_active()) devices.back().ports.push_back(facts->ports[i].number);
   }
   return devices;

@@ -1,6 +1,7 @@
 // What facts say of a device of the graph: asked by the audit and by advice, which must not judge differently.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ std::optional<double> port_gbs(const Node& nic, const DeviceFacts* facts);
 bool states_rate(const Survey& survey, const Node& nic, const DeviceFacts* facts);
 // The name that verbs and NCCL_IB_HCA know; the node's own where it is not known.
 std::string verbs_name(const Node& nic, const DeviceFacts* facts);
+
+// That of one of its ports: NCCL names the device of each.
+std::string verbs_name(const Survey& survey, const Node& nic, const DeviceFacts& facts, std::size_t port);
 
 struct VerbsDevice {
   std::string name;

@@ -105,6 +105,21 @@ TEST(NcclXml, what_the_graph_has_no_place_for_is_among_the_facts) {
   EXPECT_EQ(load_survey("tests/topology/data/rccl-xgmi.xml")->facts(0).device("gpu1")->instruction_set, "gfx942");
 }
 
+// NCCL reads what its file leaves out from the machine; what stands there empty it could not read.
+TEST(NcclXml, a_link_that_is_hidden_is_not_one_that_is_left_out) {
+  test::RecordedTree folder;
+  const auto hidden = [&](std::string_view attributes) {
+    folder.write("/topo.xml", fmt::format("<system version='1'><cpu numaid='0'><pci busid='0000:01:00.0' "
+                                          "class='0x030200' {}><gpu dev='0'/></pci></cpu></system>",
+                                          attributes));
+    return load_survey(folder.root() + "/topo.xml")->facts(0).device("gpu0")->link_hidden;
+  };
+  EXPECT_EQ(hidden(""), std::nullopt);
+  EXPECT_EQ(hidden("link_speed='' link_width=''"), true);
+  EXPECT_EQ(hidden("link_speed='Unknown' link_width='0'"), true);
+  EXPECT_EQ(hidden("link_speed='16.0 GT/s PCIe' link_width='16'"), std::nullopt);
+}
+
 TEST(NcclXml, nvlinks_to_switches_are_summed) {
   const Graph graph = machine("nccl-two-cpus.xml");
   const int fabric = graph.find("nvswitch0").value();

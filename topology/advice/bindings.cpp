@@ -110,6 +110,7 @@ class HostBinder {
     if (near.cpus.empty()) near.cpus = node(device).cpus;
     near.whole_machine = near.cpus.empty();
     if (near.whole_machine) near.cpus = node(locality_.machine(host_)).cpus;
+    if (near.cpus.empty() && allowed_) near.cpus = cpu_list(*allowed_);
     return near;
   }
 

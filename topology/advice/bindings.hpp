@@ -1,6 +1,6 @@
 // Bindings: where the ranks of a host had best run. One rank for each GPU that programs see, in the order in which they
-// count them, or for each core group where there are none; each with cores of its own near its device, the memory node
-// of these, and the NICs that are its nearest, evenly shared.
+// count them, or for each core group (else NUMA node) where there are none; each with cores of its own near its device,
+// the memory node of these, and the NICs that are its nearest, evenly shared.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace weft::topology::advice {
 
 struct Binding {
-  int device = -1;                     // node id: a GPU or a core group, or the machine
+  int device = -1;                     // node id: a GPU, a core group, a NUMA node, or the machine
   std::optional<int> index;            // of a GPU, as its driver counts; empty if that is not told
   std::string cpus;                    // list form; empty where nothing is known
   std::optional<int> memory_node;      // os index, of one that may be used

@@ -10,15 +10,16 @@
 
 #include "base/plural.hpp"
 #include "topology/advice/bindings.hpp"
+#include "topology/advice/rank_devices.hpp"
 #include "topology/cpu_set.hpp"
 #include "topology/device_facts.hpp"
 #include "topology/device_kinds.hpp"
 #include "topology/facts/gids.hpp"
 #include "topology/facts/gpu_direct.hpp"
+#include "topology/gpu_order.hpp"
 #include "topology/interfaces.hpp"
 #include "topology/network.hpp"
 #include "topology/redirected_ports.hpp"
-#include "topology/visible_gpus.hpp"
 
 namespace weft::topology::advice {
 namespace {
@@ -214,7 +215,7 @@ class Advisor {
     if (!has_gpus() || !facts_.process.allowed_cpus) return;
     std::vector<std::string> far;
     const std::vector<int> allowed = cpus_of(*facts_.process.allowed_cpus);
-    for (int gpu : visible_gpus(facts_, locality_.gpus(host_))) {
+    for (int gpu : visible_gpus(survey_, host_, accelerators(locality_, host_)).order.gpus) {
       std::vector<int> near;
       for (int numa : locality_.numa_nodes_of(gpu))
         for (int cpu : cpus_of(node(numa).cpus)) near.push_back(cpu);

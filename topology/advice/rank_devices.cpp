@@ -1,4 +1,4 @@
-// GPUs as programs count them, or core groups.
+// GPUs as programs count them, or parts of the host that have CPUs.
 #include "topology/advice/rank_devices.hpp"
 
 #include <fmt/format.h>
@@ -16,13 +16,6 @@
 
 namespace weft::topology::advice {
 namespace {
-
-// Without the graphics inside processors, which jobs do not count, where there are others.
-std::vector<int> accelerators(const Locality& locality, int host) {
-  std::vector<int> found = locality.gpus(host);
-  std::erase_if(found, [&](int gpu) { return is_graphics_inside_cpu(locality.node(gpu).device); });
-  return found.empty() ? locality.gpus(host) : found;
-}
 
 RankDevices gpus_of(const Survey& survey, const Locality& locality, int host) {
   const std::vector<int> all = accelerators(locality, host);
@@ -66,16 +59,29 @@ void add_core_groups(const Locality& locality, int host, RankDevices& ranks) {
   std::sort(ranks.devices.begin(), ranks.devices.end());
 }
 
+// Files of NCCL tell the CPUs of NUMA nodes, and nothing smaller.
+void add_numa_nodes(const Locality& locality, int host, RankDevices& ranks) {
+  for (int numa : locality.numas(host))
+    if (!locality.node(numa).cpus.empty()) ranks.devices.push_back(numa);
+}
+
 }  // namespace
+
+std::vector<int> accelerators(const Locality& locality, int host) {
+  std::vector<int> found = locality.gpus(host);
+  std::erase_if(found, [&](int gpu) { return is_graphics_inside_cpu(locality.node(gpu).device); });
+  return found.empty() ? locality.gpus(host) : found;
+}
 
 RankDevices rank_devices(const Survey& survey, const Locality& locality, int host,
                          const std::optional<std::vector<int>>& allowed) {
   if (!locality.gpus(host).empty()) return gpus_of(survey, locality, host);
   RankDevices ranks;
   add_core_groups(locality, host, ranks);
-  std::erase_if(ranks.devices, [&](int group) {
-    const auto part = ranks.parts.find(group);
-    const std::vector<int> cpus = cpus_of(part != ranks.parts.end() ? part->second : locality.node(group).cpus);
+  if (ranks.devices.empty()) add_numa_nodes(locality, host, ranks);
+  std::erase_if(ranks.devices, [&](int device) {
+    const auto part = ranks.parts.find(device);
+    const std::vector<int> cpus = cpus_of(part != ranks.parts.end() ? part->second : locality.node(device).cpus);
     return allowed && std::none_of(cpus.begin(), cpus.end(),
                                    [&](int cpu) { return std::binary_search(allowed->begin(), allowed->end(), cpu); });
   });

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "topology/audit/host_answers.hpp"
 #include "topology/device_facts.hpp"
@@ -71,6 +73,11 @@ std::string verbs_name(const Input& input, int nic) {
   return topology::verbs_name(input.locality.node(nic), device_facts(input, nic));
 }
 
+bool hides_link(const Input& input, int device) {
+  const DeviceFacts* facts = device_facts(input, device);
+  return facts != nullptr && facts->link_hidden == true;
+}
+
 bool is_efa(const Node& nic) { return topology::is_efa(nic.device); }
 bool is_slingshot(const Node& nic) { return topology::is_slingshot(nic.device); }
 
@@ -123,14 +130,23 @@ std::string_view cpu_model(const Input& input, int host) {
   return {};
 }
 
+std::vector<PortView> ports_of_nic(const Input& input, int nic) {
+  std::vector<PortView> views;
+  const DeviceFacts* device = device_facts(input, nic);
+  if (device == nullptr) return views;
+  for (std::size_t i = 0; i < device->ports.size(); ++i)
+    views.push_back(
+        {nic, device, &device->ports[i], topology::verbs_name(input.survey, input.locality.node(nic), *device, i)});
+  return views;
+}
+
 std::vector<PortView> ports_of(const Input& input, int host) {
   std::vector<PortView> views;
   if (input.facts(host).devices.empty()) return views;
   for (int nic : input.locality.nics(host)) {
     if (!input.locality.node(nic).fabric) continue;
-    const DeviceFacts* device = device_facts(input, nic);
-    if (device == nullptr) continue;
-    for (const PortFacts& port : device->ports) views.push_back({nic, device, &port});
+    std::vector<PortView> of_nic = ports_of_nic(input, nic);
+    std::move(of_nic.begin(), of_nic.end(), std::back_inserter(views));
   }
   return views;
 }

@@ -22,6 +22,8 @@ bool is_virtual_function(const Input& input, int nic);
 std::optional<double> port_gbs(const Input& input, int nic);
 // The name that verbs and NCCL_IB_HCA know; the node's own where it is not known.
 std::string verbs_name(const Input& input, int nic);
+// Whether the source has a place for the device's PCIe link, and says nothing there.
+bool hides_link(const Input& input, int device);
 bool is_efa(const Node& nic);
 bool is_slingshot(const Node& nic);
 
@@ -51,11 +53,13 @@ struct PortView {
   int nic = 0;  // node
   const DeviceFacts* device = nullptr;
   const PortFacts* port = nullptr;
+  std::string verbs;  // its device, as verbs and NCCL_IB_HCA know it
 
   bool active() const { return port->active(); }
   bool ethernet() const { return port->ethernet(); }
 };
 std::vector<PortView> ports_of(const Input& input, int host);
+std::vector<PortView> ports_of_nic(const Input& input, int nic);
 // "mlx5_0 port 1"; without the port where the device has one.
 std::string describe(const Input& input, const PortView& view);
 

@@ -36,7 +36,7 @@ struct Expectations {
   std::optional<int> gpus;
   std::optional<int> nics;  // fabric NICs whose port is up
   std::optional<int> numa_nodes;
-  std::optional<double> nic_gbs;  // of each fabric NIC whose port is up
+  std::optional<double> nic_gbs;  // of each port of a fabric NIC that is up
   std::vector<ExpectedLinks> nvlinks;
 
   bool operator==(const Expectations&) const = default;

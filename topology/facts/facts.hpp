@@ -190,6 +190,7 @@ struct DeviceFacts {
   std::optional<int> index;                    // of a GPU, as its driver counts
   std::optional<int> sm;                       // NVIDIA: compute capability, 90 for 9.0; AMD: compute units
   std::optional<std::string> instruction_set;  // of AMD GPUs: "gfx942", or the number that older RCCL wrote, "910"
+  std::optional<bool> link_hidden;             // the source has a place for its PCIe link, which says nothing
   std::optional<bool> gpu_direct;              // whether NICs may reach the GPU's memory, or the NIC any GPU's
   std::optional<double> clock_mhz;             // of a GPU's processors, now
   std::optional<double> max_clock_mhz;

@@ -166,6 +166,7 @@ void visit_fields(T& device, Visit&& visit) {
   visit("index", device.index);
   visit("sm", device.sm);
   visit("instruction_set", device.instruction_set);
+  visit("link_hidden", device.link_hidden);
   visit("gpu_direct", device.gpu_direct);
   visit("clock_mhz", device.clock_mhz);
   visit("max_clock_mhz", device.max_clock_mhz);

@@ -50,6 +50,13 @@ void read_nic(const pugi::xml_node& nic, DeviceFacts& device) {
   }
 }
 
+// NCCL writes "" where it cannot read the link. What is left out altogether it reads when it takes the file.
+std::optional<bool> link_hidden(const pugi::xml_node& pci) {
+  const bool stated = !pci.attribute("link_speed").empty() || !pci.attribute("link_width").empty();
+  const PciLink told = link(pci);
+  return stated && !told.gts && !told.width ? std::optional(true) : std::nullopt;
+}
+
 }  // namespace
 
 void read_cpu_facts(const pugi::xml_node& cpu, PlatformFacts& platform) {
@@ -65,6 +72,7 @@ DeviceFacts device_facts(const pugi::xml_node& pci, const pugi::xml_node& gpu_or
   device.node = node.name;
   if (const std::optional<long long> code = integer(pci, "class"); code && *code >= 0 && *code <= 0xffffff)
     device.pci_class = fmt::format("0x{:06x}", *code);
+  device.link_hidden = link_hidden(pci);
   if (node.kind == NodeKind::Nic) {
     read_nic(gpu_or_nic, device);
     return device;

@@ -46,6 +46,12 @@ void add_speeds(std::vector<Case>& cases) {
   cases.push_back(fires("net.mixed_link_layer", "RoCE beside InfiniBand", layers, "NCCL_IB_HCA==nic0,nic1,nic2"));
   layers.port("nic3").state = "DOWN";
   cases.push_back(silent("net.mixed_link_layer", "the Ethernet port is down", layers));
+  layers.port("nic0").number = 1;
+  layers.device("nic0").ports.push_back(layers.port("nic0"));
+  layers.device("nic0").ports[1].number = 2;
+  layers.device("nic0").ports[1].link_layer = "Ethernet";
+  cases.push_back(fires("net.mixed_link_layer", "two ports of one card", layers, "NCCL_IB_HCA==nic0:1,nic1,nic2"));
+  cases.push_back(fires("net.mixed_link_layer", "the port is named", layers, "nic0 port 2"));
 }
 
 void add_ports(std::vector<Case>& cases) {

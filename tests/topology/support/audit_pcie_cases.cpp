@@ -75,7 +75,10 @@ void add_links(std::vector<Case>& cases) {
   cases.push_back(silent("pcie.link_unknown", "a source that does not tell links", machine));
   machine.survey().nccl_version = 1;
   cases.push_back(fires("pcie.link_unknown", "a file that NCCL completes", machine,
-                        "NCCL reads what its file leaves out", Severity::Info));
+                        "left out; NCCL reads them from the machine", Severity::Info));
+  machine.device("gpu1").link_hidden = true;
+  cases.push_back(fires("pcie.link_unknown", "a file that says nothing where the link should be", machine,
+                        "of 1 PCIe link are not shown", Severity::Warning));
 
   Machine idle = with_ports();
   idle.node("gpu0").pci.gts = 2.5;

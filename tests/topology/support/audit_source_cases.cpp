@@ -105,6 +105,18 @@ void add_expectations(std::vector<Case>& cases) {
   Case rate = fires("expect.different", "the site expects faster NICs", whole, "50 GB/s, expected 100");
   rate.site.expected.nic_gbs = 100;
   cases.push_back(rate);
+  Machine ports("packages:1 nic:1 ndr");
+  ports.node("nic0").network_gbs = 100;
+  ports.port("nic0").rate_gbs = 50;
+  ports.device("nic0").ports.push_back(ports.port("nic0"));
+  ports.device("nic0").ports[1].number = 2;
+  rate = silent("expect.different", "each port is as fast as the site expects", ports);
+  rate.site.expected.nic_gbs = 50;
+  cases.push_back(rate);
+  ports.device("nic0").ports[1].rate_gbs = 25;
+  rate = fires("expect.different", "both ports together are fast, one is slow", ports, "25 GB/s, expected 50");
+  rate.site.expected.nic_gbs = 50;
+  cases.push_back(rate);
 }
 
 }  // namespace

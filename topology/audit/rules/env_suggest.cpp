@@ -23,7 +23,7 @@ void check(const Rule& self, const Input& input, Report& report) {
     const std::vector<int> gpus = accelerators(input, host);
     if (gpus.size() < 2 || !is_intel(input, host) || !is_nvidia(input, gpus.front())) continue;
     if (facts.variable("NCCL_P2P_LEVEL") || facts.variable("NCCL_P2P_DISABLE")) continue;
-    const bool hidden = input.survey.nccl_version || virtual_machine(input, host).value_or(false);
+    const bool hidden = hides_link(input, gpus.front()) || virtual_machine(input, host).value_or(false);
     if (!hidden || input.locality.pci_link_gbs(gpus.front())) continue;
     const auto joined = [&](int gpu) {
       return input.locality.device_path(gpus.front(), gpu).path_class <= PathClass::Pxb;

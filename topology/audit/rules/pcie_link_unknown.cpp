@@ -13,21 +13,27 @@
 namespace weft::topology::audit {
 namespace {
 
+void tell(const Rule& self, const Input& input, int host, Severity severity, const std::vector<int>& gpus,
+          std::string_view by_nccl, Report& report) {
+  if (gpus.empty()) return;
+  report.add(self, severity, input.on(host, names_of(input.locality, gpus)),
+             fmt::format("speed and width of {} are {} for 8 GT/s x16, 12 GB/s", base::plural(gpus.size(), "PCIe link"),
+                         by_nccl));
+}
+
 void check(const Rule& self, const Input& input, Report& report) {
   for (int host = 0; host < input.hosts(); ++host) {
     const bool guest = virtual_machine(input, host).value_or(false);
-    const bool should_tell = input.survey.nccl_version || guest;
-    std::vector<int> gpus = accelerators(input, host);
-    if (!should_tell || gpus.size() < 2) continue;
-    std::erase_if(gpus, [&](int gpu) {
-      return input.locality.node(gpu).bus_id.empty() || input.locality.pci_link_gbs(gpu).has_value();
-    });
-    if (gpus.empty()) continue;
-    constexpr std::string_view kCompleted =
-        "NCCL reads what its file leaves out from the machine, and takes what is hidden (\"\")";
-    report.add(self, guest ? self.severity : Severity::Info, input.on(host, names_of(input.locality, gpus)),
-               fmt::format("speed and width of {} are not shown; {} for 8 GT/s x16, 12 GB/s",
-                           base::plural(gpus.size(), "PCIe link"), guest ? "NCCL takes them" : kCompleted));
+    if ((!input.survey.nccl_version && !guest) || accelerators(input, host).size() < 2) continue;
+    std::vector<int> hidden;
+    std::vector<int> left_out;
+    for (int gpu : accelerators(input, host)) {
+      if (input.locality.node(gpu).bus_id.empty() || input.locality.pci_link_gbs(gpu)) continue;
+      (guest || hides_link(input, gpu) ? hidden : left_out).push_back(gpu);
+    }
+    tell(self, input, host, self.severity, hidden, "not shown; NCCL takes them", report);
+    tell(self, input, host, Severity::Info, left_out,
+         "left out; NCCL reads them from the machine, and takes what that hides", report);
   }
 }
 
