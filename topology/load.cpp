@@ -17,6 +17,7 @@
 #include "topology/record/unpack.hpp"
 #include "topology/sources.hpp"
 #include "topology/survey.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -26,13 +27,6 @@ struct Importer {
   bool (*recognises)(std::string_view text);
   Result<Survey> (*read)(const std::string& path, std::string_view text);
 };
-
-// Editors on Windows put it before UTF-8. It says nothing, and no reader knows it.
-std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return text;
-}
 
 bool starts_with_brace(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");

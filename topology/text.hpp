@@ -11,6 +11,8 @@
 
 namespace weft::topology {
 
+// Editors on Windows put a byte-order mark before UTF-8. It says nothing, and no reader knows it.
+std::string_view without_byte_order_mark(std::string_view text);
 // Without white space and zero bytes around it.
 std::string_view trim(std::string_view text);
 std::vector<std::string_view> lines_of(std::string_view text);

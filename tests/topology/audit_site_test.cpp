@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json_writer.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/topology/support/audit_cases.hpp"
 #include "topology/audit/audit.hpp"
 
@@ -85,6 +86,14 @@ TEST(Site, ignored_findings_are_left_out_whole_or_by_subject) {
   EXPECT_THAT(subjects("pcie.link_downgraded@nic0 (0000:10:00.0)"), testing::ElementsAre("nic1"));
   EXPECT_EQ(subjects("pcie.link_downgraded@nic").size(), 2u);
   EXPECT_EQ(subjects("net.port_down").size(), 2u);
+}
+
+TEST(Site, a_byte_order_mark_says_nothing) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.path() + "/site.json") << "\xef\xbb\xbf{\"schema\": 1, \"expect\": {\"gpus\": 8}}";
+  const Result<Site> site = load_site(folder.path() + "/site.json");
+  ASSERT_TRUE(site) << site.status().to_string();
+  EXPECT_EQ(site->expected.gpus, 8);
 }
 
 TEST(Site, a_missing_file_is_named) {

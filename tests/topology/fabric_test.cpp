@@ -176,12 +176,19 @@ TEST(FabricFile, takes_hosts_from_a_file_beside_it) {
   std::ofstream(folder.path() + "/node.json") << to_json(machine_of("gpu:2 nic:1 hdr"));
   std::ofstream(folder.path() + "/two.fabric") << "weft-fabric 1\nhosts 2 from node.json\nlevels 1\n";
   std::ofstream(folder.path() + "/loop.fabric") << "weft-fabric 1\nhosts 2 from loop.fabric\n";
+  std::ofstream(folder.path() + "/mark.fabric") << "\xef\xbb\xbfweft-fabric 1\nhosts 2 from node.json\nlevels 1\n";
+  std::ofstream(folder.path() + "/mark-loop.fabric") << "weft-fabric 1\nhosts 2 from mark.fabric\n";
   const Result<Survey> survey = load_fabric(folder.path() + "/two.fabric");
   ASSERT_TRUE(survey) << survey.status().to_string();
   EXPECT_EQ(path_of(survey->graph, "host0/gpu0", "host1/gpu1").path_class, PathClass::Net);
-  const Result<Survey> loop = load_fabric(folder.path() + "/loop.fabric");
-  ASSERT_FALSE(loop);
-  EXPECT_THAT(std::string(loop.error().message()), HasSubstr("is a fabric itself"));
+  for (const char* file : {"/loop.fabric", "/mark-loop.fabric"}) {
+    const Result<Survey> loop = load_fabric(folder.path() + file);
+    ASSERT_FALSE(loop);
+    EXPECT_THAT(std::string(loop.error().message()), HasSubstr("is a fabric itself"));
+  }
+  const Result<Survey> marked = load_fabric(folder.path() + "/mark.fabric");
+  ASSERT_TRUE(marked) << marked.status().to_string();
+  EXPECT_EQ(marked->graph, survey->graph) << "a byte-order mark says nothing";
 }
 
 TEST(FabricFile, refusals_name_file_line_and_reason) {

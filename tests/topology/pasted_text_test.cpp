@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <tuple>
 
 #include "tests/topology/support/recorded_tree.hpp"
 #include "topology/import/import.hpp"
@@ -153,6 +154,41 @@ TEST(PastedText, a_prefix_is_shared_by_all_lines) {
   EXPECT_THAT(stripped({"> a", "b"}), ElementsAre("> a", "b"));
   EXPECT_THAT(stripped({"0: a"}), ElementsAre("0: a"));
   EXPECT_THAT(stripped({"0000:c1:00.0 a", "0-3 b"}), ElementsAre("0000:c1:00.0 a", "0-3 b"));
+}
+
+std::string mixed(std::string_view first, std::string_view second) {
+  std::string text;
+  for (std::size_t a = 0, b = 0; a < first.size() || b < second.size();)
+    for (auto [rest, at, label] : {std::tuple(first, &a, "0: "), std::tuple(second, &b, "1: ")}) {
+      if (*at >= rest.size()) continue;
+      const std::size_t end = rest.find('\n', *at) + 1;
+      text += std::string(label) + std::string(rest.substr(*at, end - *at));
+      *at = end;
+    }
+  return text;
+}
+
+TEST(PastedText, ranks_of_one_host_say_the_same_and_those_of_several_are_refused) {
+  EXPECT_EQ(read(mixed(kTable, kTable)).graph, read(kTable).graph);
+  EXPECT_THAT(remarks_of(read(mixed(kTable, kTable))), IsEmpty());
+  std::string other = kTable;
+  other.replace(other.find("NV4"), 3, "NV2");
+  EXPECT_THAT(refusal(mixed(kTable, other)),
+              HasSubstr("pasted.txt:2: behind \"1:\" stands another text than behind \"0:\": give what each rank"));
+  const std::string rocm = text_of("tests/topology/data/rocm-smi-3gpu.txt");
+  EXPECT_EQ(read(mixed(rocm, rocm)).graph, read(rocm).graph);
+  EXPECT_THAT(refusal(mixed(rocm, kTable)), HasSubstr("another text"));
+}
+
+TEST(PastedText, a_second_text_of_rocm_smi_that_says_other_things_is_told) {
+  const std::string rocm = text_of("tests/topology/data/rocm-smi-3gpu.txt");
+  EXPECT_THAT(remarks_of(read(rocm + rocm)), IsEmpty());
+  std::string other = rocm;
+  other.replace(other.find("XGMI"), 4, "PCIE");
+  EXPECT_THAT(remarks_of(read(rocm + other)), ElementsAre(HasSubstr("is PCIE, but in another text it is XGMI")));
+  const std::string types = "== Link Type between two GPUs ==\n GPU0 GPU1\nGPU0 0 XGMI\nGPU1 XGMI 0\n";
+  EXPECT_THAT(remarks_of(read(rocm + types)),
+              ElementsAre(HasSubstr("the GPUs here are not those of line 17: give the texts of several hosts")));
 }
 
 TEST(PastedText, a_second_table_is_not_read_and_that_is_told) {

@@ -9,6 +9,7 @@
 #include "topology/audit/audit.hpp"
 #include "topology/audit/left_out.hpp"
 #include "topology/read_file.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology::audit {
 namespace {
@@ -185,7 +186,7 @@ Result<Site> site_from_json(std::string_view what, std::string_view text) {
 
 Result<Site> load_site(const std::string& path) {
   WEFT_TRY_ASSIGN(const std::string text, read_file(path, kMaxSiteBytes));
-  return site_from_json(path, text);
+  return site_from_json(path, without_byte_order_mark(text));
 }
 
 }  // namespace weft::topology::audit

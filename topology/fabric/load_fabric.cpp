@@ -11,6 +11,7 @@
 #include "topology/limits.hpp"
 #include "topology/network.hpp"
 #include "topology/read_file.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -30,7 +31,8 @@ Result<Survey> machine_of(const std::string& path, const FabricFile::Hosts& host
   } else {
     const std::string file = beside(path, hosts.file);
     WEFT_TRY_ASSIGN(const std::string text, read_file(file, kMaxFileBytes));
-    if (is_fabric_file(text)) return import_error(path, 0, fmt::format("{} is a fabric itself; give a machine", file));
+    if (is_fabric_file(without_byte_order_mark(text)))
+      return import_error(path, 0, fmt::format("{} is a fabric itself; give a machine", file));
     WEFT_TRY_ASSIGN(machine, load_survey(file));
   }
   if (machine.graph.hosts() != 1)
@@ -112,7 +114,7 @@ Result<Survey> read_fabric(const std::string& path, std::string_view text, std::
 
 Result<Survey> load_fabric(const std::string& path, std::optional<Survey> hosts) {
   WEFT_TRY_ASSIGN(const std::string text, read_file(path, kMaxImportBytes));
-  return read_fabric(path, text, std::move(hosts));
+  return read_fabric(path, without_byte_order_mark(text), std::move(hosts));
 }
 
 }  // namespace weft::topology

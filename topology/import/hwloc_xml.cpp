@@ -12,6 +12,7 @@
 #include "topology/probe/machine_probe.hpp"
 #include "topology/read_file.hpp"
 #include "topology/sources.hpp"
+#include "topology/text.hpp"
 
 namespace weft::topology {
 namespace {
@@ -49,7 +50,8 @@ Result<Survey> read_hwloc_xml(const std::string& path, std::string_view text) {
 
 Result<Graph> from_hwloc_xml(std::string_view path) {
   const std::string file(path);
-  WEFT_TRY_ASSIGN(const std::string text, read_file(file, kMaxImportBytes));
+  WEFT_TRY_ASSIGN(const std::string bytes, read_file(file, kMaxImportBytes));
+  const std::string_view text = without_byte_order_mark(bytes);
   if (!is_hwloc_xml(text)) return import_error(file, 0, "is not hwloc XML: its first element is not <topology>");
   WEFT_TRY_ASSIGN(Survey survey, read_hwloc_xml(file, text));
   return std::move(survey.graph);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -93,6 +96,21 @@ void strip_shared_prefix(std::vector<std::string>& lines) {
   for (int i = 0; i < kMaxPrefixes; ++i)
     if (std::none_of(std::begin(kForms), std::end(kForms), [&](const Form& form) { return strip_form(form, lines); }))
       return;
+}
+
+std::vector<LabelledLines> lines_by_label(const std::vector<std::string>& lines) {
+  std::vector<LabelledLines> ranks;
+  std::map<std::string, std::size_t, std::less<>> rank_of;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (trim(lines[i]).empty()) continue;
+    const std::size_t bytes = label_bytes(lines[i]);
+    if (bytes == 0) return {};
+    const std::string_view label = trim(std::string_view(lines[i]).substr(0, bytes));
+    const auto [found, fresh] = rank_of.try_emplace(std::string(label), ranks.size());
+    if (fresh) ranks.push_back({std::string(label), {}});
+    ranks[found->second].lines.emplace_back(i, lines[i].substr(bytes));
+  }
+  return ranks.size() > 1 ? std::move(ranks) : std::vector<LabelledLines>();
 }
 
 }  // namespace weft::topology

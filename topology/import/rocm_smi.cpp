@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topology/import/device_matrix.hpp"
@@ -40,6 +41,17 @@ std::optional<int> gpu_number(std::string_view text) {
   return number && *number >= 0 ? number : std::nullopt;
 }
 
+// The GPUs of a line that names nothing else.
+std::vector<int> header_of(std::string_view line) {
+  std::vector<int> numbers;
+  for (std::string_view word : words_of(line)) {
+    const std::optional<int> number = gpu_number(word);
+    if (!number || word != fmt::format("GPU{}", *number)) return {};
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 class Reader {
  public:
   Reader(const std::string& path, const std::vector<std::string>& lines) : path_(path), lines_(lines), remarks_(path) {}
@@ -56,7 +68,7 @@ class Reader {
       else if (const std::size_t numa = line.find(kNumaNode); numa != std::string::npos)
         add_numa(words_of(line), std::string_view(line).substr(numa + kNumaNode.size()), line);
       else if (link_types)
-        add_row(words_of(line));
+        add_line(line);
     }
     find_gaps();
     remarks_.find_xml(lines_);
@@ -71,13 +83,8 @@ class Reader {
   // GPUs in the order of the longest header; all its words are names.
   Status find_gpus() {
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      std::vector<int> numbers;
-      for (std::string_view word : words_of(lines_[i])) {
-        const std::optional<int> number = gpu_number(word);
-        if (!number || word != fmt::format("GPU{}", *number)) break;
-        numbers.push_back(*number);
-      }
-      if (numbers.size() != words_of(lines_[i]).size() || numbers.size() <= columns_.size()) continue;
+      std::vector<int> numbers = header_of(lines_[i]);
+      if (numbers.size() <= columns_.size()) continue;
       if (numbers.size() > kMaxMatrixDevices)
         return import_error(path_, i + 1, fmt::format("names more than {} GPUs", kMaxMatrixDevices));
       columns_ = std::move(numbers);
@@ -103,6 +110,20 @@ class Reader {
     return {numbers.begin(), numbers.end()};
   }
 
+  // A header, or the row of a GPU. Texts of one host may stand behind each other: they name the same GPUs.
+  void add_line(const std::string& line) {
+    const std::vector<int> header = header_of(line);
+    if (header.empty()) return add_row(words_of(line));
+    if (header_.empty()) {
+      header_ = header;
+      header_line_ = line_;
+    } else if (header != header_) {
+      remarks_.contradiction(line_, fmt::format("the GPUs here are not those of line {}: give the texts of several "
+                                                "hosts in files of their own",
+                                                header_line_));
+    }
+  }
+
   void add_row(const std::vector<std::string_view>& words) {
     const std::optional<int> number = words.empty() ? std::nullopt : gpu_number(words.front());
     if (!number || !position_.contains(*number)) return;
@@ -113,9 +134,10 @@ class Reader {
       if (other == own || (type != "XGMI" && type != "PCIE")) continue;
       const bool xgmi = type == "XGMI";
       const auto [found, fresh] = matrix_.between.try_emplace(std::minmax(own, other), std::nullopt, 0, xgmi);
+      const bool again = !told_.insert({own, other}).second;
       if (!fresh && found->second.xgmi != xgmi)
-        remarks_.contradiction(line_, fmt::format("GPU{} to GPU{} is {}, but back it is {}", *number, columns_[i], type,
-                                                  xgmi ? "PCIE" : "XGMI"));
+        remarks_.contradiction(line_, fmt::format("GPU{} to GPU{} is {}, but {} it is {}", *number, columns_[i], type,
+                                                  again ? "in another text" : "back", xgmi ? "PCIE" : "XGMI"));
     }
   }
 
@@ -150,8 +172,11 @@ class Reader {
   Remarks remarks_;
   std::size_t line_ = 0;
   DeviceMatrix matrix_;
-  std::vector<int> columns_;     // numbers of the GPUs
-  std::map<int, int> position_;  // of a GPU in the devices, by its number
+  std::vector<int> columns_;            // numbers of the GPUs
+  std::map<int, int> position_;         // of a GPU in the devices, by its number
+  std::set<std::pair<int, int>> told_;  // cells
+  std::vector<int> header_;             // the first of link types
+  std::size_t header_line_ = 0;
 };
 
 }  // namespace

@@ -49,19 +49,6 @@ Status check_source_text(const std::string& path, std::string_view text) {
   return {};
 }
 
-Status check_report_lines(const std::string& path, std::string_view text) {
-  std::size_t line = 0;
-  while (!text.empty()) {
-    const std::size_t bytes = std::min(text.find('\n'), text.size());
-    if (++line > kMaxLines) return import_error(path, line, fmt::format("has more than {} lines", kMaxLines));
-    if (bytes > kMaxLineBytes)
-      return import_error(path, line,
-                          fmt::format("a line of {} bytes; more than {} are not read", bytes, kMaxLineBytes));
-    text.remove_prefix(std::min(bytes + 1, text.size()));
-  }
-  return {};
-}
-
 std::string plain_line(std::string_view line) {
   constexpr std::string_view kNoBreakBlank = "\xc2\xa0";
   std::string plain;
@@ -87,7 +74,10 @@ std::optional<std::size_t> line_of_xml(const std::vector<std::string>& lines) {
   return std::nullopt;
 }
 
-std::vector<std::string> plain_lines(std::string_view text, std::size_t most) {
+namespace {
+
+// Without a prefix that all share.
+std::vector<std::string> split_lines(std::string_view text, std::size_t most = std::string_view::npos) {
   const bool cut = text.size() > most;
   text = text.substr(0, most);
   std::vector<std::string> lines;
@@ -97,6 +87,57 @@ std::vector<std::string> plain_lines(std::string_view text, std::size_t most) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (cut && lines.size() > 1) lines.pop_back();  // not a whole one
+  strip_shared_prefix(lines);
+  return lines;
+}
+
+std::vector<std::string> words_of_rank(const LabelledLines& rank) {
+  std::vector<std::string> lines;
+  for (const auto& [at, line] : rank.lines)
+    if (!trim(line).empty()) lines.push_back(line);
+  strip_shared_prefix(lines);
+  return lines;
+}
+
+// Launchers mix what the ranks of several hosts print; those of one host print the same.
+Status check_ranks(const std::string& path, const std::vector<LabelledLines>& ranks) {
+  if (ranks.empty()) return {};
+  const auto shown = [](const LabelledLines& rank) {
+    constexpr std::size_t kShownBytes = 32;
+    return as_plain_text(std::string_view(rank.label).substr(0, kShownBytes));
+  };
+  const std::vector<std::string> first = words_of_rank(ranks.front());
+  for (const LabelledLines& rank : ranks)
+    if (words_of_rank(rank) != first)
+      return import_error(path, rank.lines.front().first + 1,
+                          fmt::format("behind \"{}\" stands another text than behind \"{}\": give what each rank "
+                                      "printed in a file of its own",
+                                      shown(rank), shown(ranks.front())));
+  return {};
+}
+
+}  // namespace
+
+Status check_report_lines(const std::string& path, std::string_view text) {
+  const std::string_view whole = text;
+  std::size_t line = 0;
+  while (!text.empty()) {
+    const std::size_t bytes = std::min(text.find('\n'), text.size());
+    if (++line > kMaxLines) return import_error(path, line, fmt::format("has more than {} lines", kMaxLines));
+    if (bytes > kMaxLineBytes)
+      return import_error(path, line,
+                          fmt::format("a line of {} bytes; more than {} are not read", bytes, kMaxLineBytes));
+    text.remove_prefix(std::min(bytes + 1, text.size()));
+  }
+  return check_ranks(path, lines_by_label(split_lines(whole)));
+}
+
+std::vector<std::string> plain_lines(std::string_view text, std::size_t most) {
+  std::vector<std::string> lines = split_lines(text, most);
+  const std::vector<LabelledLines> ranks = lines_by_label(lines);
+  if (ranks.empty()) return lines;
+  for (std::string& line : lines) line.clear();
+  for (const auto& [at, line] : ranks.front().lines) lines[at] = line;
   strip_shared_prefix(lines);
   return lines;
 }

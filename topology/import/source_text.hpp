@@ -22,7 +22,8 @@ std::size_t line_at(std::string_view text, std::size_t offset);
 // Refuses what is too long, is not UTF-8 or holds a zero byte.
 Status check_source_text(const std::string& path, std::string_view text);
 
-// Refuses what no terminal printed for a machine: too many lines, or one that is too long.
+// Refuses what no terminal printed for a machine: too many lines, one that is too long, or what several ranks printed,
+// each with its label, if that differs.
 Status check_report_lines(const std::string& path, std::string_view text);
 
 // One line of a report that a terminal printed: without escape sequences and with every kind of blank as ' ' or '\t'.
@@ -30,7 +31,7 @@ std::string plain_line(std::string_view line);
 // The number of the first line that XML begins on; nothing if none does.
 std::optional<std::size_t> line_of_xml(const std::vector<std::string>& lines);
 // The lines of such a report, the whole ones within `most` bytes of it, without a prefix that all share
-// (line_prefix.hpp).
+// (line_prefix.hpp). Of several ranks the first one's; those of others are empty.
 std::vector<std::string> plain_lines(std::string_view text, std::size_t most = std::string_view::npos);
 
 }  // namespace weft::topology
