@@ -35,6 +35,7 @@ std::vector<std::string> seeds() {
                                     "GPU[0] : (Topology) Numa Node: 0",
                                     "> GPU0 GPU1\n> GPU0 X SYS\n> GPU1 SYS X\n",
                                     "0: GPU0 GPU1\n0: GPU0 X SYS\n",
+                                    "0: GPU0 GPU1\n1: GPU0 GPU1\n0: GPU0 X SYS\n1: GPU0 X SYS\n",
                                     "GPU0 GPU1 NI\nGPU0 X NV4 PI\nGPU1 NV4 X SY\nNIC0 PIX SYS\n"};
   for (const char* file : {"nccl-two-cpus.xml", "rccl-xgmi.xml", "nccl-bus-ids-only.xml", "nvidia-smi-3gpu-2nic.txt",
                            "rocm-smi-3gpu.txt", "hwloc1-two-sockets.xml", "hwloc3-nvswitch.xml"}) {
