@@ -45,6 +45,13 @@ std::string by_archive(std::string text, const std::string& folder, const std::s
   return text;
 }
 
+// "FILE: reason", also where the message begins with the name of the file, or of one in it.
+std::string behind_name(const std::string& message, const std::string& path) {
+  const bool names_file_inside = message.starts_with(path + "/") || message.starts_with(path + ":");
+  if (names_file_inside) return message;
+  return fmt::format("{}: {}", path, message.starts_with(path + " ") ? message.substr(path.size() + 1) : message);
+}
+
 }  // namespace
 
 bool holds_tree(const std::string& folder) { return is_folder(folder + "/sys") || !trees_below(folder).empty(); }
@@ -58,10 +65,9 @@ Result<Survey> survey_archive(const std::string& path, std::optional<std::string
   WEFT_TRY_ASSIGN(const UnpackedArchive unpacked, UnpackedArchive::unpack(path, bytes));
   WEFT_TRY_ASSIGN(const std::string root, find_root(unpacked.folder(), path));
   Result<Survey> survey = topology::survey(ProbeOptions{root});
-  if (!survey) {
-    const std::string message = by_archive(std::string(survey.error().message()), unpacked.folder(), path);
-    return Status(survey.error().code(), message.starts_with(path) ? message : fmt::format("{}: {}", path, message));
-  }
+  if (!survey)
+    return Status(survey.error().code(),
+                  behind_name(by_archive(std::string(survey.error().message()), unpacked.folder(), path), path));
   for (Remark& remark : survey->remarks) {
     remark.subject = by_archive(std::move(remark.subject), unpacked.folder(), path);
     remark.evidence = by_archive(std::move(remark.evidence), unpacked.folder(), path);
