@@ -176,6 +176,16 @@ TEST(NcclExport, what_is_not_known_is_left_out) {
   EXPECT_THAT(text_of(survey), HasSubstr("<cpu numaid=\"-1\""));
 }
 
+TEST(NcclExport, a_hidden_link_stays_one) {
+  Survey survey = read_back(
+      "<system version='1'><cpu numaid='0' affinity='f' arch='x86_64'><pci busid='0000:01:00.0' class='0x030200' "
+      "link_speed='' link_width=''><gpu dev='0' sm='80'/></pci></cpu></system>");
+  EXPECT_THAT(text_of(survey), HasSubstr("link_speed=\"\" link_width=\"\""));
+  EXPECT_EQ(read_back(text_of(survey)).hosts, survey.hosts);
+  survey.hosts[0].devices.front().link_hidden.reset();
+  EXPECT_THAT(text_of(survey), Not(HasSubstr("link_"))) << "what is left out NCCL would look for";
+}
+
 TEST(NcclExport, links_are_the_best_of_both_ends_and_a_rate_alone_is_stated_as_lanes) {
   const std::string text = text_of(survey_of_file(std::string(kData) + "2xp100-one-plx-switch-cx5.xml"));
   EXPECT_THAT(text, HasSubstr("link_speed=\"8.0 GT/s PCIe\" link_width=\"16\""));

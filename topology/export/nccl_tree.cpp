@@ -195,6 +195,10 @@ NcclElement NcclTree::pci(const Node& node) const {
   const NcclLink link = nccl_link(locality_, node.id);
   if (link.gts) pci.set("link_speed", nccl_speed(*link.gts));
   set_known(pci, "link_width", link.width);
+  // As NCCL writes a link that the machine hides; what is left out it would look for.
+  const DeviceFacts* facts = facts_of(node);
+  if (facts != nullptr && facts->link_hidden == true && !link.gts && !link.width)
+    for (const char* name : {"link_speed", "link_width"}) pci.set(name, "");
   return pci;
 }
 
