@@ -205,6 +205,7 @@ class PassBinder {
     const std::uint64_t unit = chunks * kLandingUnit / size_of(operation_.dtype);
     const std::uint64_t elements = ((end - begin + count - 1) / count + unit - 1) / unit * unit;
     const std::uint64_t before_last = (end - begin - 1) / elements;
+    if (before_last == 0) return bind_pass(channel, std::nullopt);
     Segment segment{first_chunk(channel, passes.replicas), static_cast<int>(chunks), begin, elements};
     BoundChannel bound = bind_pass(channel, segment);
     segment.elements = end - begin - before_last * elements;
