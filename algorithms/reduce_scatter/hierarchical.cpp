@@ -1,0 +1,38 @@
+// Hierarchical reduce_scatter: on each host one rank sums up what its ranks have of a block; the block goes round the
+// hosts as a ring, collecting, and ends at the rank that it is for.
+//
+//   2 hosts of 2 ranks, block of r0:   r3 -> r2 -> r0   r1 -> r0
+//
+// H-1 steps between H hosts, over whose links (H-1)/H of the buffer goes, the least there is. For large messages where
+// links between hosts are slower than within.
+#include "algorithms/hosts.hpp"
+
+namespace weft::algorithms {
+
+static void build(ScheduleBuilder& b) {
+  const HostBlocks blocks(b.group(), b.size());
+  for (int host = 0; host < blocks.hosts(); ++host)
+    for (int block = 0; block < b.size(); ++block)
+      b.reduce_in_order(block, blocks.ranks(host), blocks.keeper(host, block));
+  Messages messages;
+  for (int hop = 1; hop < blocks.hosts(); ++hop) {
+    for (int block = 0; block < b.size(); ++block) {
+      const int home = blocks.home(block);
+      messages.add(block, blocks.keeper(home + hop, block), blocks.keeper(home + hop + 1, block));
+    }
+    messages.reduce(b);
+  }
+}
+
+extern const Algorithm reduce_scatter_hierarchical = {
+    .name = "hierarchical",
+    .collective = Collective::ReduceScatter,
+    .summary = "within hosts, then a ring between H hosts; each link carries (H-1)/H of the buffer",
+    .native_channels = 1,
+    .replicable = true,
+    .chunks_per_block = one_chunk,
+    .unsupported = needs_several_hosts,
+    .build = build,
+};
+
+}  // namespace weft::algorithms
