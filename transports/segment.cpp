@@ -189,6 +189,19 @@ void SegmentSide::close(Lane& lane) {
   own.sender.store(LaneEntry::Sender::Closed, std::memory_order_release);
 }
 
+bool SegmentSide::has_unread() {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t entry = 0; entry < kMaxLanes; ++entry) {
+    const LaneEntry& lane = sent(entry);
+    if (lane.sender.load(std::memory_order_relaxed) == LaneEntry::Sender::Free ||
+        lane.receiver.load(std::memory_order_acquire) != LaneEntry::Receiver::None)
+      continue;
+    const RingLines* const ring = RingLayout::lines(segment_.ring(side_, entry));
+    if (ring->lines[0].sequence.load(std::memory_order_relaxed) != 0) return true;
+  }
+  return false;
+}
+
 bool SegmentSide::closed_by_peer(const Lane& lane) const {
   if (lane.receive_entry < 0) return false;
   return received(static_cast<std::size_t>(lane.receive_entry)).sender.load(std::memory_order_acquire) ==

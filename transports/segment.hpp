@@ -98,6 +98,8 @@ class SegmentSide {
   bool attach(Lane& lane);
   void close(Lane& lane);
   bool closed_by_peer(const Lane& lane) const;
+  // Whether a lane was sent on that the peer did not attach to yet.
+  bool has_unread();
 
   std::byte* send_ring(const Lane& lane) const { return segment_.ring(side_, lane.send_entry); }
   std::byte* receive_ring(const Lane& lane) const {

@@ -4,7 +4,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -57,6 +60,16 @@ class ShmWatch final : public PeerWatch {
   pid_t pid_;
 };
 
+// Of a peer that had ended before it was looked for; what it sent is there.
+class EndedWatch final : public PeerWatch {
+ public:
+  explicit EndedWatch(Status lost) : lost_(std::move(lost)) {}
+  Status check() override { return lost_; }
+
+ private:
+  Status lost_;
+};
+
 // What two ranks share. Made by the first request or connect(), kept as long as the transport.
 struct Pair {
   Pair(SharedMemory mapped, const Segment& segment, int side, base::FileDescriptor to_pass)
@@ -65,7 +78,7 @@ struct Pair {
   SharedMemory memory;
   SegmentSide side;
   base::FileDescriptor to_pass;  // until the peer has fetched it
-  std::unique_ptr<ShmWatch> watch;
+  std::unique_ptr<PeerWatch> watch;
 };
 
 using PairKey = std::tuple<Nonce, int, int>;  // the peer's transport, the rank here, the rank there
@@ -73,6 +86,9 @@ using PairKey = std::tuple<Nonce, int, int>;  // the peer's transport, the rank 
 class ShmTransport final : public Transport {
  public:
   explicit ShmTransport(const ShmOptions& options) : options_(options), layout_{options.slot_bytes} {}
+  ~ShmTransport() override { linger(); }
+  ShmTransport(const ShmTransport&) = delete;
+  ShmTransport& operator=(const ShmTransport&) = delete;
   Status start();
 
   std::string_view name() const override { return "shm"; }
@@ -90,12 +106,15 @@ class ShmTransport final : public Transport {
   Result<Pair*> create_pair(const PairKey& key);
   Status join(const PairKey& key, const ShmAddress& peer, int deadline_ms, Pair** joined);
   ShmListener::Grant grant(const ShmRequest& request);
+  void linger();
+  bool awaits_fetching() const;
 
   ShmOptions options_;
   RingLayout layout_;
   ShmAddress self_;
   std::mutex connect_mutex_;  // one connect() at a time; never taken by the listener
   std::mutex pairs_mutex_;    // held for no wait
+  std::condition_variable fetched_;
   std::map<PairKey, std::unique_ptr<Pair>> pairs_;
   std::unique_ptr<ShmListener> listener_;  // last: its thread ends before what it uses
 };
@@ -141,7 +160,25 @@ ShmListener::Grant ShmTransport::grant(const ShmRequest& request) {
   auto pair = create_pair({request.requester, request.listener_rank, request.requester_rank});
   if (!pair) return {ShmReply::Result::Failed, {}};
   if (!(*pair)->to_pass) return {ShmReply::Result::AlreadyTaken, {}};
+  fetched_.notify_all();
   return {ShmReply::Result::Ok, std::move((*pair)->to_pass)};
+}
+
+// A rank that has sent its last message may end before the receiver has come to ask for the memory that it lies in.
+void ShmTransport::linger() {
+  if (listener_ == nullptr) return;
+  constexpr std::chrono::milliseconds kLook(20);  // whether the peer is still there
+  const auto deadline = base::Deadline::after_ms(options_.linger_ms);
+  std::unique_lock lock(pairs_mutex_);
+  while (awaits_fetching() && !deadline.passed()) fetched_.wait_for(lock, kLook);
+}
+
+bool ShmTransport::awaits_fetching() const {
+  return std::any_of(pairs_.begin(), pairs_.end(), [](const auto& entry) {
+    Pair* const pair = entry.second.get();
+    return pair != nullptr && pair->to_pass && pair->watch != nullptr && pair->side.has_unread() &&
+           pair->watch->check().ok();
+  });
 }
 
 Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadline_ms, Pair** joined) {
@@ -160,8 +197,17 @@ Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadli
                            .requester = self_.nonce,
                            .requester_rank = self_rank,
                            .listener_rank = peer_rank};
-  WEFT_TRY_ASSIGN(ShmAnswer answer, ask(peer, request, deadline_ms));
+  Result<ShmAnswer> asked = ask(peer, request, deadline_ms);
   const std::lock_guard lock(pairs_mutex_);
+  if (!asked && lower && asked.error().code() == Code::PeerLost && pairs_.contains(key)) {
+    // It fetched the memory, sent, and ended.
+    *joined = pairs_[key].get();
+    (*joined)->watch =
+        std::make_unique<EndedWatch>(Status(Code::PeerLost, fmt::format("rank {} has ended", peer_rank), peer_rank));
+    return {};
+  }
+  if (!asked) return asked.error();
+  ShmAnswer& answer = *asked;
   if (lower) {
     WEFT_TRY_ASSIGN(*joined, create_pair(key));
   } else {

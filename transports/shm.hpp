@@ -17,6 +17,7 @@ struct ShmOptions {
   std::string host_id;  // ranks with different host_ids never join
   std::size_t slot_bytes = kDefaultSlotBytes;
   int reach_deadline_ms = 2'000;  // for reaches() to try a mapping
+  int linger_ms = 10'000;         // how long the end of a transport waits for peers to fetch what was sent to them
 };
 
 // Starts the listening thread; it ends with the transport.

@@ -109,6 +109,54 @@ void send_descriptors(const base::FileDescriptor& socket, std::initializer_list<
   ASSERT_EQ(::sendmsg(socket.get(), &message, MSG_NOSIGNAL), 1) << std::strerror(errno);
 }
 
+// A rank that only sends, and has nothing else to do.
+void send_and_end(std::unique_ptr<Transport> from, int self, int peer, const std::string& address) {
+  std::unique_ptr<Connection> connection;
+  auto end = open(*from, self, peer, address, 1, &connection);
+  ASSERT_NE(end, nullptr);
+  ASSERT_TRUE(send_message(*end, 1000, 1));
+}
+
+TEST(Shm, a_rank_that_made_the_memory_does_not_end_before_what_it_sent_was_fetched) {
+  auto sender = transport();
+  const auto receiver = transport();
+  const std::string address = sender->address();
+  auto ended = std::async(std::launch::async, [&] { send_and_end(std::move(sender), 0, 1, receiver->address()); });
+  EXPECT_EQ(ended.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  std::unique_ptr<Connection> connection;
+  const auto end = open(*receiver, 1, 0, address, 1, &connection);
+  ASSERT_NE(end, nullptr);
+  ended.get();
+  EXPECT_TRUE(expect_message(*end, 1000, 1));
+  EXPECT_TRUE(eventually([&] { return end->failure().code() == Code::PeerLost; }));
+}
+
+TEST(Shm, what_a_rank_sent_that_had_fetched_the_memory_and_ended_is_received) {
+  auto sender = transport();
+  const auto receiver = transport();
+  const std::string address = sender->address();
+  send_and_end(std::move(sender), 1, 0, receiver->address());
+  std::unique_ptr<Connection> connection;
+  const auto end = open(*receiver, 0, 1, address, 1, &connection);
+  ASSERT_NE(end, nullptr);
+  EXPECT_TRUE(expect_message(*end, 1000, 1));
+  EXPECT_EQ(end->failure().code(), Code::PeerLost);
+}
+
+TEST(Shm, nobody_lingers_for_a_peer_that_has_ended_nor_for_ever) {
+  auto sender = transport();
+  auto receiver = transport();
+  const std::string address = receiver->address();
+  auto ended = std::async(std::launch::async, [&] { send_and_end(std::move(sender), 0, 1, address); });
+  ASSERT_EQ(ended.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  receiver.reset();
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+
+  const auto deaf = transport();
+  auto brief = transport({.host_id = "", .slot_bytes = kDefaultSlotBytes, .reach_deadline_ms = 2000, .linger_ms = 50});
+  send_and_end(std::move(brief), 0, 1, deaf->address());
+}
+
 TEST(Shm, two_processes_exchange_messages_while_neither_waits_for_the_other) {
   for (const int parent_rank : {0, 1}) {
     Process child([&](Pipe& pipe) {
