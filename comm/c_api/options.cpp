@@ -18,7 +18,7 @@
 namespace weft::comm::c_api {
 namespace {
 
-constexpr std::size_t kFirstSize = offsetof(weft_options_t, log_level) + sizeof(const char*);  // of version 1
+constexpr std::size_t kFirstSize = offsetof(weft_options_t, table_file) + sizeof(const char*);  // of version 1
 constexpr std::size_t kMostSize = 64 << 10;  // beyond it `size` was never set
 
 Status bad(std::string text) { return Status(Code::InvalidArgument, std::move(text)); }
@@ -48,6 +48,8 @@ std::vector<Setting> settings_of(const weft_options_t& options) {
   add("network_interface", "WEFT_INTERFACE", text(options.network_interface));
   add("host_id", "WEFT_HOST_ID", text(options.host_id));
   add("log_level", "WEFT_LOG", text(options.log_level));
+  add("numerics", "WEFT_NUMERICS", text(options.numerics));
+  add("table_file", "WEFT_TABLE", text(options.table_file));
   return settings;
 }
 

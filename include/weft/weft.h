@@ -139,10 +139,12 @@ typedef struct weft_options {
   const char* network_interface; /* WEFT_INTERFACE: for UCX and the store */
   const char* host_id;           /* WEFT_HOST_ID: separates ranks of one machine */
   const char* log_level;         /* WEFT_LOG: debug, info, warn, error, off; warn */
+  const char* numerics;          /* WEFT_NUMERICS: "fast" or "invariant"; fast */
+  const char* table_file;        /* WEFT_TABLE: what weft-bench --tune measured; none */
 } weft_options_t;
 
 #define WEFT_OPTIONS_INITIALIZER \
-  { sizeof(weft_options_t), WEFT_OPTIONS_VERSION, 0, 0, WEFT_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(weft_options_t), WEFT_OPTIONS_VERSION, 0, 0, WEFT_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* ---- Communicators ---- */
 

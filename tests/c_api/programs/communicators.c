@@ -50,7 +50,7 @@ static void sizes_and_versions_of_options(void) {
   CHECK_OK(make(&longer.options, &comm));
   CHECK_OK(weft_comm_destroy(comm));
   longer.more[3] = 1;
-  refused(&longer.options, "options: byte 75 of 88 is set, but weft_options_t ends at byte 72 in this library");
+  refused(&longer.options, "options: byte 91 of 104 is set, but weft_options_t ends at byte 88 in this library");
 }
 
 static void values_of_options(void) {
@@ -73,6 +73,15 @@ static void values_of_options(void) {
   options.log_level = "loud";
   refused(&options, "options->log_level is loud; give one of debug");
   options.log_level = "off";
+  options.numerics = "exact";
+  refused(&options, "options->numerics is exact; give fast or invariant");
+  options.numerics = "invariant";
+  options.table_file = "tests/no_such_table.json";
+  {
+    const weft_status_t status = make(&options, &comm);
+    CHECK(status != WEFT_SUCCESS && strstr(weft_last_error(NULL), "no_such_table.json") != NULL);
+  }
+  options.table_file = NULL;
   options.network_interface = "no_such_interface";
   refused(&options, "no_such_interface");
   options.network_interface = "";
