@@ -42,7 +42,7 @@ def parser():
     add("--deadline", metavar="SECONDS", type=float, help="after which a program is ended (120; on clusters 300)")
     add("--symmetric", action="store_true", help="also Weft with symmetric buffers")
     add("--invariant", action="store_true", help="Weft's invariant mode, beside peers that promise equal bits, too")
-    add("--calibrate", action="store_true", help="let Weft measure the machine and its links before")
+    add("--tune", action="store_true", help="let Weft measure its algorithms before (weft-bench --tune)")
     add("--weft-bench", metavar="FILE", help="the program (build/release/bin/weft-bench)")
     add("--peers-folder", metavar="FOLDER", help="of wheels and compiled programs (~/.cache/weft/peers)")
     add("--json", metavar="FILE", help="write all results there")

@@ -85,7 +85,7 @@ class Contender:
     variants: object
     read: object
     files: dict = field(default_factory=dict)  # what was found where, for --list and the page
-    calibrate: object = None  # makes the commands that find out about the machine; Weft alone has them
+    tune: object = None  # makes the commands that find out about the machine; Weft alone has them
 
 
 class Unreadable(Exception):

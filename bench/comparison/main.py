@@ -49,14 +49,14 @@ def settings_of(arguments, words):
 
 def compare(arguments, words):
     builder = Builder(arguments.peers_folder)
-    weft = find_weft(arguments.weft_bench, arguments.symmetric, arguments.invariant, arguments.calibrate)
+    weft = find_weft(arguments.weft_bench, arguments.symmetric, arguments.invariant, arguments.tune)
     peers, left_out = find_peers(builder, arguments.peers_folder, arguments.peers)
     print(peer_list(peers, left_out), file=sys.stderr, flush=True)
     facts = machine.facts()
     if facts["load"] > BUSY:
         print(f"others use this machine (load {facts['load']}): times will be too long", file=sys.stderr, flush=True)
     plan = Plan(weft, peers, arguments.collectives, arguments.sizes, arguments.rounds, arguments.time_budget,
-                Machine(facts["cores"]), machine.State(builder), arguments.deadline, arguments.invariant, arguments.calibrate)
+                Machine(facts["cores"]), machine.State(builder), arguments.deadline, arguments.invariant, arguments.tune)
     settings = settings_of(arguments, words)
 
     def result():

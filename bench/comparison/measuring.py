@@ -46,7 +46,7 @@ class Plan:
     state: object
     deadline_s: float = None
     invariant: bool = False
-    calibrate: bool = False
+    tune: bool = False
 
     def programs(self, task):
         """(contender, variant) in the order of a lap. Beside Weft's invariant mode are only peers that promise equal bits, too."""
@@ -86,19 +86,19 @@ class Measuring:
     def measure(self, measured):
         for places, cluster in measured:
             with Namespaces(cluster) if cluster else contextlib.nullcontext() as hosts:
-                if self.plan.calibrate:
-                    self.calibrate(places, hosts)
+                if self.plan.tune:
+                    self.tune(places, hosts)
                 for number in range(1, self.plan.rounds + 1):
                     for place in places:
                         self.round(number, place, hosts)
                     self.on_round()
 
-    def calibrate(self, places, hosts):
-        """Weft finds out about the machine and its links by itself; it is told nothing of them."""
+    def tune(self, places, hosts):
+        """Weft finds out by itself which of its algorithms are the fastest; it is told nothing of the machine and its links."""
         for place in places:
             with self.task(place, "all_reduce", hosts) as task:
-                outcome = run_together(self.plan.weft.calibrate(task), self.deadline(hosts))
-                self.log(f"{place}: weft-bench --calibrate: {outcome.why() if outcome.failed else 'done'}")
+                outcome = run_together(self.plan.weft.tune(task, self.plan.collectives), self.deadline(hosts))
+                self.log(f"{place}: weft-bench --tune: {outcome.why() if outcome.failed else 'done'}")
 
     @contextlib.contextmanager
     def task(self, place, collective, hosts):

@@ -1,9 +1,12 @@
 """Weft as a contender: weft-bench, started as its users start it, and its JSON. On this machine it starts its ranks itself; on
 emulated hosts they are started one by one, as docs/launching.md shows."""
 
+import atexit
 import json
 import re
 import shlex
+import shutil
+import tempfile
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +25,7 @@ class WeftBench:
     program: str
     options: tuple = ()  # of every call
     extra: tuple = ()  # (name of a further variant, its options)
+    tables: str = ""  # the folder of the tables that --tune wrote; empty: none are used
 
     def arguments(self, options, task, sizes, json_name):
         # MPI_Bcast knows one buffer only, so Weft has one, too; its root moves with each call as the peers' does.
@@ -38,13 +42,20 @@ class WeftBench:
             calls.append(self.arguments(options, task, Sizes(largest, largest), "largest.json"))
         return self.start_calls(calls, task)
 
-    def calibrate(self, task):
-        return self.start_calls([["--calibrate"]], task)
+    def table(self, task):
+        """One for each topology."""
+        return f"{self.tables}/{task.hosts.cluster.text.replace('/', '-') if task.hosts else 'here'}.json"
+
+    def tune(self, task, collectives):
+        sizes = ["--min-bytes", str(task.sizes.min_bytes), "--max-bytes", str(task.sizes.max_bytes)]
+        return self.start_calls([["--tune", *collectives, *sizes, "--table", self.table(task)]], task)
 
     def start_calls(self, calls, task):
         """Calls one after the other. Each has a port of its own: that of the call before may be in use for some seconds."""
+        # The first call on a topology makes its table.
+        table = ["env", f"WEFT_TABLE={self.table(task)}"] if self.tables and Path(self.table(task)).exists() else []
         if task.hosts is None:
-            calls = [[self.program, *arguments, "-n", str(task.place.ranks)] for arguments in calls]
+            calls = [[*table, self.program, *arguments, "-n", str(task.place.ranks)] for arguments in calls]
             return [Command(words_of(calls))]
 
         def environment_of(rank):
@@ -53,7 +64,7 @@ class WeftBench:
                     "WEFT_HOST_ID": task.hosts.hosts[task.hosts.cluster.host_of(rank)]}
 
         meetings = [f"WEFT_RENDEZVOUS={address_of(0)}:{PORT + number}" for number in range(len(calls))]
-        calls = [["env", meeting, self.program, *arguments] for meeting, arguments in zip(meetings, calls)]
+        calls = [[*(table or ["env"]), meeting, self.program, *arguments] for meeting, arguments in zip(meetings, calls)]
         return task.by_hand(words_of(calls), environment_of)
 
     def variants(self, _task):
@@ -88,7 +99,13 @@ def points_of(document):
     return points
 
 
-def find_weft(program, symmetric=False, invariant=False, calibrate=False):
+def folder_of_tables():
+    folder = tempfile.mkdtemp(prefix="weft-tables.")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def find_weft(program, symmetric=False, invariant=False, tune=False):
     path = Path(program)
     if not path.is_file():
         build = "cmake --preset release && cmake --build --preset release"
@@ -98,11 +115,11 @@ def find_weft(program, symmetric=False, invariant=False, calibrate=False):
     if version.failed:
         raise BadInput(f"{program}: {version.why()}")
     known = set(re.findall(r"--[a-z-]+", run([program, "--help"], 20).output))
-    for asked, option in ((symmetric, "--symmetric"), (invariant, "--numerics"), (calibrate, "--calibrate")):
+    for asked, option in ((symmetric, "--symmetric"), (invariant, "--numerics"), (tune, "--tune")):
         if asked and option not in known:
             raise BadInput(f"{program} has no {option}")
     bench = WeftBench(program, ("--numerics", "invariant") if invariant else (),
-                      (("symmetric", ["--symmetric"]),) if symmetric else ())
+                      (("symmetric", ["--symmetric"]),) if symmetric else (), folder_of_tables() if tune else "")
     number = re.search(r"\d+\.\d+\S*", version.output)
     return Contender("weft", "Weft", number[0] if number else "unknown", bench.variants, read_json, {"program": program},
-                     bench.calibrate)
+                     bench.tune)

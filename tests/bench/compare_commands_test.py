@@ -1,6 +1,8 @@
 """How Weft and its peers are started: pinned, sharing cores, and on the hosts of a cluster."""
 
+import tempfile
 import unittest
+from pathlib import Path
 from types import SimpleNamespace
 
 from comparison.cases import Place, Sizes
@@ -33,6 +35,18 @@ def started(variants, task, name=None):
 class Weft(unittest.TestCase):
     def commands(self, task, variant=0):
         return WeftBench("weft-bench", (), (("symmetric", ["--symmetric"]),)).variants(task)[variant].start(task)
+
+    def test_what_was_tuned_is_used_by_later_calls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            weft = WeftBench("weft-bench", tables=folder)
+            (tune,) = weft.tune(here(4), ["all_reduce", "barrier"])
+            table = f"{folder}/here.json"
+            self.assertEqual(" ".join(tune.words),
+                             f"weft-bench --tune all_reduce barrier --min-bytes 8 --max-bytes 32 --table {table} -n 4")
+            self.assertNotIn("WEFT_TABLE", started(weft.variants(here(4)), here(4)))
+            Path(table).touch()
+            self.assertTrue(started(weft.variants(here(4)), here(4)).startswith(f"env WEFT_TABLE={table} weft-bench"))
+            self.assertNotIn("WEFT_TABLE", started(weft.variants(on_cluster()), on_cluster()))  # another topology
 
     def test_on_this_machine_it_starts_its_ranks_itself(self):
         (command,) = self.commands(here(4))
