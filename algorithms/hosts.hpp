@@ -91,10 +91,10 @@ inline void copy_within_hosts(ScheduleBuilder& b, const HostOwners& owners, int 
   messages.copy(b);
 }
 
-inline std::string_view needs_several_hosts(const Group& group, const Request& request) {
+inline std::string_view needs_several_hosts(const Group& group, const Request&) {
   if (group.hosts.size() < 2) return "there is one host only";
   if (group.hosts.size() == static_cast<std::size_t>(group.size)) return "every host has one rank only";
-  return serves_even_blocks(group, request);
+  return {};
 }
 
 }  // namespace weft::algorithms

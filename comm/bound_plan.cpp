@@ -94,6 +94,8 @@ class ChannelBinder {
       return part < extents.size() ? extents[part] : Extent();
     };
     const std::size_t parts = step.kind == StepKind::Send ? src.size() : dst.size();
+    for (const auto& [span, extents] : {std::pair(&step.src, &src), {&step.src2, &src2}, {&step.landing, &landing}})
+      WEFT_ASSERT(span->space == Space::None || extents->size() == parts);
     for (std::size_t part = 0; part < parts; ++part)
       cut(instruction, {part_of(dst, part), part_of(src, part), part_of(src2, part), part_of(landing, part)}, step,
           index);

@@ -102,6 +102,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   bool done(const Slot& slot);
   void give_up();
   Status look_around(const Slot& slot, double idle_ms);
+  const CallRecord& record_of(const ActiveOperation& operation) const;
   Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms);
   bool end_is_old(double idle_ms);
   std::string where(const Slot& slot, const Blocked& blocked, double idle_ms) const;

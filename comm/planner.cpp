@@ -101,8 +101,10 @@ Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, boo
   plan->size = schedule->size;
   plan->call = call_code(operation);
   plan->count = agreed_count(operation, plan->size);
-  plan->hash = mix(mix(hash_of_counts(operation, plan->size), static_cast<std::uint64_t>(operation.root)),
-                   schedule->program_hash);
+  // With what decides how messages are cut: two builds that differ there make other calls.
+  plan->hash = mix(mix(mix(hash_of_counts(operation, plan->size), static_cast<std::uint64_t>(operation.root)),
+                       schedule->program_hash),
+                   passes.chunk_bytes);
   if (reduces(operation.collective)) {
     plan->reduce = reduce_kernel(operation.dtype, operation.op, false);
     plan->reduce_final = reduce_kernel(operation.dtype, operation.op, true);

@@ -29,7 +29,7 @@ std::string host_name() {
 }
 
 constexpr std::string_view kModel = "model:";
-constexpr std::size_t kMostTableBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostTableBytes = std::size_t{16} << 20;
 
 Result<topology::Graph> graph_of_file(const std::string& file) {
   if (file.starts_with(kModel)) return topology::model(std::string_view(file).substr(kModel.size()));

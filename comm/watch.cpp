@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
+
+#include <algorithm>
+
 #include "comm/communicator_state.hpp"
 
 namespace weft::comm {
@@ -42,6 +46,13 @@ Status CommunicatorState::look_around(const Slot& slot, double idle_ms) {
   return Status(Code::Timeout, where(slot, front, idle_ms) + ". Set WEFT_TIMEOUT to wait longer", front.peer);
 }
 
+const CallRecord& CommunicatorState::record_of(const ActiveOperation& operation) const {
+  const auto slot = std::find_if(slots_.begin(), slots_.end(),
+                                 [&](const auto& candidate) { return &candidate->operation == &operation; });
+  WEFT_ASSERT(slot != slots_.end());
+  return (*slot)->record;
+}
+
 Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms) {
   transports::Endpoint& endpoint = engine_.lane(blocked.lane).endpoint();
   if (const Status failure = endpoint.failure(); !failure.ok()) {
@@ -59,11 +70,12 @@ Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked,
   if (idle_ms < kGraceMs) return {};
   transports::Unexpected found;
   if (endpoint.unexpected(&found)) {
-    if (found.signature == slot.operation.signature) {
+    // Of the operation that the lane is used for, which may be an earlier one than what is waited for.
+    if (found.signature == blocked.operation->signature) {
       return Status(Code::Mismatch,
                     fmt::format("rank {} called {}, and rank {} sent it {} bytes where it expects more or fewer; the "
                                 "counts of sender and receiver must agree",
-                                rank(), describe(slot.record), blocked.peer, found.bytes),
+                                rank(), describe(record_of(*blocked.operation)), blocked.peer, found.bytes),
                     blocked.peer);
     }
     const CallRecord theirs{found.signature.sequence, found.signature.call, 0, 0, found.signature.hash};

@@ -94,6 +94,7 @@ Result<SegmentSide::Lane> SegmentSide::open(std::uint64_t id) {
   if (again) opened.receiver.store(LaneEntry::Receiver::None, std::memory_order_release);
   table.opened.store(serial, std::memory_order_release);  // pairs with attach
   open_.push_back(id);
+  given_up_[entry] = false;
   return Lane{id, entry};
 }
 
@@ -189,11 +190,16 @@ void SegmentSide::close(Lane& lane) {
   own.sender.store(LaneEntry::Sender::Closed, std::memory_order_release);
 }
 
+void SegmentSide::give_up(const Lane& lane) {
+  const std::lock_guard lock(mutex_);
+  given_up_[lane.send_entry] = true;
+}
+
 bool SegmentSide::has_unread() {
   const std::lock_guard lock(mutex_);
   for (std::size_t entry = 0; entry < kMaxLanes; ++entry) {
     const LaneEntry& lane = sent(entry);
-    if (lane.sender.load(std::memory_order_relaxed) == LaneEntry::Sender::Free ||
+    if (given_up_[entry] || lane.sender.load(std::memory_order_relaxed) == LaneEntry::Sender::Free ||
         lane.receiver.load(std::memory_order_acquire) != LaneEntry::Receiver::None)
       continue;
     const RingLines* const ring = RingLayout::lines(segment_.ring(side_, entry));

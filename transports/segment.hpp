@@ -98,8 +98,10 @@ class SegmentSide {
   bool attach(Lane& lane);
   void close(Lane& lane);
   bool closed_by_peer(const Lane& lane) const;
-  // Whether a lane was sent on that the peer did not attach to yet.
+  // Whether a lane was sent on that the peer did not attach to yet; without those given up.
   bool has_unread();
+  // What was sent on the lane need not be read any more.
+  void give_up(const Lane& lane);
 
   std::byte* send_ring(const Lane& lane) const { return segment_.ring(side_, lane.send_entry); }
   std::byte* receive_ring(const Lane& lane) const {
@@ -120,6 +122,7 @@ class SegmentSide {
   Segment segment_;
   int side_;
   std::vector<std::uint64_t> open_;
+  std::array<bool, kMaxLanes> given_up_{};  // by entry of this side's table
   // Lanes closed here before the peer opened them: what the peer may yet open under that number belongs to the past.
   std::vector<std::uint64_t> abandoned_;
 };

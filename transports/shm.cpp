@@ -199,9 +199,11 @@ Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadli
                            .listener_rank = peer_rank};
   Result<ShmAnswer> asked = ask(peer, request, deadline_ms);
   const std::lock_guard lock(pairs_mutex_);
-  if (!asked && lower && asked.error().code() == Code::PeerLost && pairs_.contains(key)) {
+  const auto known = pairs_.find(key);
+  const bool has_pair = known != pairs_.end() && known->second != nullptr;
+  if (!asked && lower && asked.error().code() == Code::PeerLost && has_pair) {
     // It fetched the memory, sent, and ended.
-    *joined = pairs_[key].get();
+    *joined = known->second.get();
     (*joined)->watch =
         std::make_unique<EndedWatch>(Status(Code::PeerLost, fmt::format("rank {} has ended", peer_rank), peer_rank));
     return {};

@@ -30,6 +30,7 @@ Status SlotEndpoint::failure() {
 // with.
 void SlotEndpoint::cancel(int /*deadline_ms*/) {
   cancelled_ = true;
+  side_.give_up(lane_);
   sender_.close();
   receiver_.detach();
 }

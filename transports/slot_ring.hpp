@@ -17,8 +17,8 @@
 #include <cstdint>
 
 #include "base/assert.hpp"
-#include "base/copy_bytes.hpp"
 #include "transports/copy_line.hpp"
+#include "transports/filler.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports {
@@ -27,6 +27,7 @@ inline constexpr std::uint64_t kSlots = 16;
 inline constexpr std::uint64_t kCreditBatch = 8;
 inline constexpr std::size_t kLinePayload = 40;
 inline constexpr std::size_t kDefaultSlotBytes = 64 * 1024;
+
 // Credits are returned every 8 slots to save a cache-line transfer, so a sender may see up to 7 free slots too few. A
 // sender waits only when it sees 16 slots taken; once the receiver has released these, at least one of the 16 releases
 // was a multiple of 8 and returned its credit. So it never waits for ever, however many sends its owner holds back, if:
@@ -67,37 +68,6 @@ inline void reset_ring(RingLines& ring) {
   for (SlotLine& line : ring.lines) line.sequence.store(0, std::memory_order_relaxed);
   ring.credit.released.store(0, std::memory_order_relaxed);
 }
-
-// How slots are best filled: through the caches, in which a near receiver finds the bytes, or past them, if it is so
-// far away that a line which two caches hand back and forth costs more than its way through memory. Measured between
-// two cores that a line takes 70 ns between: 32 KiB both ways take 3.0 us through the caches, 5.5 past them; where it
-// takes 260 ns: 12.7 and 5.2 (Zen 3). So now and then the time of a fill through the caches is taken.
-class Filler final {
- public:
-  void fill(std::byte* slot, const void* data, std::size_t bytes) {
-    if (bytes >= kTimedBytes && ++fills_ % kFillsPerProbe == 0) [[unlikely]]
-      fill_timed(slot, data, bytes);
-    else if (far_ && bytes >= kDistantBytes)
-      base::copy_streaming(slot, data, bytes);
-    else
-      base::copy_bytes(slot, data, bytes);
-  }
-
-  bool far() const { return far_; }
-  // How long a fill through the caches took. One slow one may be an interrupt, two are far away.
-  void learn(std::size_t bytes, std::int64_t taken_ns);
-
- private:
-  static constexpr std::size_t kDistantBytes = 2 * 1024;
-  static constexpr std::size_t kTimedBytes = 4 * 1024;
-  static constexpr std::uint32_t kFillsPerProbe = 64;
-
-  void fill_timed(std::byte* slot, const void* data, std::size_t bytes);
-
-  std::uint32_t fills_ = 0;
-  bool far_ = false;
-  bool was_slow_ = false;
-};
 
 // The sending side. Private to its thread but for what it writes into the ring.
 class SlotSender final {
@@ -184,6 +154,7 @@ class SlotReceiver final {
     lent_ = true;
     return bytes <= kLinePayload ? line.payload : bulk_ + received_ % kSlots * slot_bytes_;
   }
+
   void release() {
     WEFT_ASSERT(lent_);
     lent_ = false;

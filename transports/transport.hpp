@@ -36,7 +36,8 @@ struct Stage {
   bool streaming = false;  // it is best written past the caches
 };
 
-// One end of a lane. One thread at a time. Nothing here blocks, allocates (but for ucx's requests) or reads the clock.
+// One end of a lane. One thread at a time. Nothing here blocks, allocates (but for ucx's requests) or, but for
+// long messages now and then (Filler), reads the clock.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;

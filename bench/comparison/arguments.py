@@ -40,7 +40,6 @@ def parser():
     add("--rounds", metavar="N", type=int, default=3, help="how often everything is measured; the least median counts (3)")
     add("--time-budget", metavar="SECONDS", type=float, default=0.1, help="timed calls for each size, about (0.1)")
     add("--deadline", metavar="SECONDS", type=float, help="after which a program is ended (120; on clusters 300)")
-    add("--symmetric", action="store_true", help="also Weft with symmetric buffers")
     add("--invariant", action="store_true", help="Weft's invariant mode, beside peers that promise equal bits, too")
     add("--tune", action="store_true", help="let Weft measure its algorithms before (weft-bench --tune)")
     add("--weft-bench", metavar="FILE", help="the program (build/release/bin/weft-bench)")

@@ -35,6 +35,9 @@ def redraw(arguments):
             result = json.load(file)
         if result["schema"] != 1:
             raise BadInput(f"{arguments.source}: schema {result['schema']}, this reads 1")
+        missing = {"cells", "failures"} - result.keys()
+        if missing:
+            raise BadInput(f"{arguments.source}: no results of bench/compare: {', '.join(sorted(missing))} missing")
         write(arguments, result)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{arguments.source}: no results of bench/compare: {error!r}") from None
@@ -49,7 +52,7 @@ def settings_of(arguments, words):
 
 def compare(arguments, words):
     builder = Builder(arguments.peers_folder)
-    weft = find_weft(arguments.weft_bench, arguments.symmetric, arguments.invariant, arguments.tune)
+    weft = find_weft(arguments.weft_bench, arguments.invariant, arguments.tune)
     peers, left_out = find_peers(builder, arguments.peers_folder, arguments.peers)
     print(peer_list(peers, left_out), file=sys.stderr, flush=True)
     facts = machine.facts()

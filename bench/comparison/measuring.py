@@ -99,6 +99,9 @@ class Measuring:
             with self.task(place, "all_reduce", hosts) as task:
                 outcome = run_together(self.plan.weft.tune(task, self.plan.collectives), self.deadline(hosts))
                 self.log(f"{place}: weft-bench --tune: {outcome.why() if outcome.failed else 'done'}")
+                if outcome.failed:
+                    self.runs.append(Run(0, place, "all_reduce", self.plan.weft.name, "tune", (), outcome.why(), 0.0,
+                                         (None, None), "weft-bench --tune"))
 
     @contextlib.contextmanager
     def task(self, place, collective, hosts):

@@ -156,6 +156,14 @@ void convert_task(const Words& words, Arguments& arguments) {
           fmt::format("{} is chosen as {} is: give that", to_string(kind), to_string(kind.collective)));
   }
   if (!words.factor_given) arguments.factor = 4;
+  // A cell of the table knows neither type nor place nor numerics.
+  const bool one_of_each = words.dtypes.size() == 1 && words.ops.size() == 1 && words.dtypes.front() != "all" &&
+                           words.ops.front() != "all" && !(words.out_of_place && arguments.in_place);
+  if (arguments.task == Task::Tune && !one_of_each)
+    throw CLI::ValidationError("--tune measures one --dtype, one --op, and in place or not: give one of each");
+  if (arguments.task == Task::Tune && words.numerics == "invariant")
+    throw CLI::ValidationError(
+        "--tune measures all algorithms, which --numerics invariant does not allow: leave it out");
 }
 
 // Values from words; throws CLI::ValidationError.

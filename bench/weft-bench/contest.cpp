@@ -31,9 +31,11 @@ double median(std::vector<double> values) {
 
 class Host {
  public:
-  Host(Communicator& communicator, const Arguments& arguments, const ContestSettings& settings, Buffer in, Buffer out)
+  Host(Communicator& communicator, const Arguments& arguments, const std::string& rules,
+       const ContestSettings& settings, Buffer in, Buffer out)
       : communicator_(communicator),
         arguments_(arguments),
+        rules_(rules),
         settings_(settings),
         in_(std::move(in)),
         out_(std::move(out)) {}
@@ -48,7 +50,7 @@ class Host {
       contests.push_back(std::move(contest));
     }
     tell("");
-    WEFT_TRY(communicator_.set_algorithms(""));
+    WEFT_TRY(communicator_.set_algorithms(rules_));
     return contests;
   }
 
@@ -72,7 +74,7 @@ class Host {
 
   // Whoever can serve the call; the first would be chosen.
   Status enter(const Operation& call, Contest& contest) {
-    WEFT_TRY(communicator_.set_algorithms(""));
+    WEFT_TRY(communicator_.set_algorithms(rules_));
     WEFT_TRY_ASSIGN(const Choice choice, communicator_.explain(call));
     for (const Candidate& candidate : choice.candidates) {
       if (candidate.estimate_ns >= 0) contest.entrants.push_back({candidate.algorithm, candidate.channels, {}});
@@ -126,6 +128,7 @@ class Host {
 
   Communicator& communicator_;
   const Arguments& arguments_;
+  const std::string& rules_;
   ContestSettings settings_;
   Buffer in_;
   Buffer out_;
@@ -163,11 +166,11 @@ std::vector<std::size_t> Contest::steady_rounds() const {
 }
 
 Result<std::vector<Contest>> hold_contests(Communicator& communicator, const Arguments& arguments,
-                                           const ContestSettings& settings) {
+                                           const std::string& rules, const ContestSettings& settings) {
   const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());
   WEFT_TRY_ASSIGN(auto in, Buffer::allocate(in_bytes));
   WEFT_TRY_ASSIGN(auto out, Buffer::allocate(out_bytes));
-  return Host(communicator, arguments, settings, std::move(in), std::move(out)).run();
+  return Host(communicator, arguments, rules, settings, std::move(in), std::move(out)).run();
 }
 
 }  // namespace weft::bench

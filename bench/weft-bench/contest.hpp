@@ -43,8 +43,9 @@ struct ContestSettings {
   double budget_s = 0.004;  // of timed calls, for each entrant and round
 };
 
-// Collective. A contest for each case of the arguments, which rank 0 also tells on standard error as it goes.
+// Collective. A contest for each case of the arguments, which rank 0 also tells on standard error as it goes. `rules`
+// are the communicator's, by which the chosen entrant is chosen, and which it has again afterwards.
 Result<std::vector<Contest>> hold_contests(Communicator& communicator, const Arguments& arguments,
-                                           const ContestSettings& settings);
+                                           const std::string& rules, const ContestSettings& settings);
 
 }  // namespace weft::bench

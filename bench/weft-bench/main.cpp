@@ -62,9 +62,9 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
   return {};
 }
 
-Result<Summary> run_task(Communicator& communicator, const Arguments& arguments) {
-  if (arguments.task == Task::Tune) return tune(communicator, arguments);
-  if (arguments.task == Task::Regret) return measure_regret(communicator, arguments);
+Result<Summary> run_task(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
+  if (arguments.task == Task::Tune) return tune(communicator, arguments, rules);
+  if (arguments.task == Task::Regret) return measure_regret(communicator, arguments, rules);
   return run_benchmark(communicator, arguments);
 }
 
@@ -74,7 +74,7 @@ int run_rank(const Arguments& arguments, Options options) {
   if (auto status = check(arguments, options.size, 1); !status.ok()) return complain(rank, status);
   auto communicator = Communicator::create(options);
   if (!communicator) return complain_of_creation(rank, communicator.error());
-  auto summary = run_task(*communicator, arguments);
+  auto summary = run_task(*communicator, arguments, options.algorithms);
   if (!summary) return complain(rank, summary.error());
   if (auto status = communicator->close(); !status.ok()) return complain(rank, status);
   if (!summary->told.ok()) return rank == 0 ? refuse(rank, summary->told.message()) : kBadInput;

@@ -57,7 +57,8 @@ std::string tuned_text(const std::vector<Contest>& contests, int ranks) {
   return text;
 }
 
-std::string regret_text(const std::vector<Regret>& regrets) {
+// Of `calls` that were measured.
+std::string regret_text(const std::vector<Regret>& regrets, std::size_t calls) {
   std::string text = fmt::format("{:<16} {:>5} {:>12}  {:<28} {:<28} {:>8}\n", "collective", "ranks", "bytes", "chosen",
                                  "best", "regret");
   std::vector<double> values;
@@ -66,6 +67,9 @@ std::string regret_text(const std::vector<Regret>& regrets) {
     text += row(to_string(regret.collective), regret.ranks, regret.bytes,
                 fmt::format("{:<28} {:<28} {:>7.1f}%", regret.chosen, regret.best, regret.regret * 100));
   }
+  if (calls > values.size())
+    text +=
+        fmt::format("# {} calls are left out: the machine was never steady for long enough\n", calls - values.size());
   if (values.empty()) return text;
   return text + fmt::format("# regret of {} calls: median {:.1f} %, 95th percentile {:.1f} %, worst {:.1f} %\n",
                             values.size(), quantile(values, 0.5) * 100, quantile(values, 0.95) * 100,
@@ -130,11 +134,11 @@ Result<algorithms::MeasuredTable> merged(algorithms::MeasuredTable known, const 
   return known;
 }
 
-Regret regret_of(const Contest& contest, int ranks) {
+std::optional<Regret> regret_of(const Contest& contest, int ranks) {
   const std::vector<std::size_t> rounds = contest.steady_rounds();
   const Entrant& chosen = contest.entrants[contest.chosen];
   Regret result = {contest.call.collective, ranks, contest.bytes, chosen.name(), chosen.name(), 0};
-  if (rounds.size() < 2) return result;
+  if (rounds.size() < 2) return std::nullopt;
   const std::vector<std::size_t> picking = alternate(rounds, 1);
   const Entrant* best = &chosen;
   for (const Entrant& entrant : contest.entrants) {
@@ -166,10 +170,12 @@ std::string to_json(const std::vector<Regret>& regrets) {
   return std::move(json).text();
 }
 
-Result<Summary> tune(Communicator& communicator, const Arguments& arguments) {
-  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, kTuneSettings));
+Result<Summary> tune(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
+  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, kTuneSettings));
   Summary summary{all_wrong(contests), {}};
-  if (communicator.rank() == 0) {
+  if (communicator.rank() == 0 && summary.wrong > 0) {
+    summary.told = Status(Code::Internal, fmt::format("{} elements were wrong, so no table is written", summary.wrong));
+  } else if (communicator.rank() == 0) {
     const auto cells = cells_of(contests, communicator.size());
     summary.told = write_table(arguments.table, communicator.topology_fingerprint(), cells);
     if (summary.told.ok())
@@ -181,13 +187,15 @@ Result<Summary> tune(Communicator& communicator, const Arguments& arguments) {
   return summary;
 }
 
-Result<Summary> measure_regret(Communicator& communicator, const Arguments& arguments) {
-  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, kRegretSettings));
+Result<Summary> measure_regret(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
+  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, kRegretSettings));
   Summary summary{all_wrong(contests), {}};
   if (communicator.rank() == 0) {
     std::vector<Regret> regrets;
-    for (const Contest& contest : contests) regrets.push_back(regret_of(contest, communicator.size()));
-    summary.told = base::write_stdout(regret_text(regrets));
+    for (const Contest& contest : contests) {
+      if (const auto regret = regret_of(contest, communicator.size())) regrets.push_back(*regret);
+    }
+    summary.told = base::write_stdout(regret_text(regrets, contests.size()));
     if (summary.told.ok() && !arguments.json.empty()) summary.told = base::write_file(arguments.json, to_json(regrets));
   }
   summary.told = told_to_all(communicator, summary.told);

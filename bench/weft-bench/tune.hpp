@@ -2,6 +2,7 @@
 // slower what is chosen is than the best that could have been.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,13 @@ struct Regret {
 };
 
 // The best is picked by the odd ones of the steady rounds and judged by the even ones, so that luck is not taken for
-// speed.
-Regret regret_of(const Contest& contest, int ranks);
+// speed. Nothing if there are too few of them to tell.
+std::optional<Regret> regret_of(const Contest& contest, int ranks);
 std::string to_json(const std::vector<Regret>& regrets);
 
-// Collective. Rank 0 prints, and writes the files.
-Result<Summary> tune(Communicator& communicator, const Arguments& arguments);
-Result<Summary> measure_regret(Communicator& communicator, const Arguments& arguments);
+// Collective. Rank 0 prints, and writes the files; a table only if all results were right. `rules`: those that the
+// communicator was made with (Options::algorithms).
+Result<Summary> tune(Communicator& communicator, const Arguments& arguments, const std::string& rules);
+Result<Summary> measure_regret(Communicator& communicator, const Arguments& arguments, const std::string& rules);
 
 }  // namespace weft::bench

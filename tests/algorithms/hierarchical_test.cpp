@@ -83,6 +83,19 @@ TEST(Hierarchical, algorithms_are_proved_on_hosts_of_all_shapes) {
   }
 }
 
+TEST(Hierarchical, v_variants_whose_counts_all_ranks_know_are_served) {
+  for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {
+    const Algorithm& algorithm = *find_algorithm(collective, "hierarchical");
+    for (const Group& group : shapes()) {
+      Request request = {collective, DataType::Float32, ReduceOp::Sum, 0, 1000};
+      request.uneven = true;
+      EXPECT_EQ(algorithm.unsupported(group, request), "");
+      const Status proof = verify(build_schedule(algorithm, group, {.uneven = true}));
+      EXPECT_TRUE(proof.ok()) << text_of(algorithm, group) << ": " << proof.message();
+    }
+  }
+}
+
 TEST(Hierarchical, halving_keeps_to_the_canonical_order_where_it_says_so) {
   const Algorithm& halving = *find_algorithm(Collective::AllReduce, "hierarchical_halving");
   Request request = {Collective::AllReduce, DataType::Float32, ReduceOp::Sum, 0, 1000};
@@ -132,10 +145,15 @@ TEST(Hierarchical, each_hosts_link_carries_the_least_there_is) {
       const std::vector<int> sent = sent_by_hosts(schedule, group);
       EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), 0), rounds * (hosts - 1) * group.size)
           << text_of(*find_algorithm(collective, "hierarchical"), group);
+      // A host sends every block but those that its ring neighbour, where a ring ends, has itself.
+      for (const int each : sent)
+        EXPECT_NEAR(each, static_cast<double>(rounds * (hosts - 1) * group.size) / hosts, group.size / hosts)
+            << text_of(*find_algorithm(collective, "hierarchical"), group);
     }
     const Schedule schedule = build_schedule(*find_algorithm(Collective::AllReduce, "hierarchical"), group, {});
     for (const int sent : sent_by_hosts(schedule, group))
-      EXPECT_NEAR(sent, 2.0 * (hosts - 1) * group.size / hosts, 2.0) << sizes.size();
+      EXPECT_NEAR(sent, 2.0 * (hosts - 1) * group.size / hosts, 2.0)
+          << text_of(*find_algorithm(Collective::AllReduce, "hierarchical"), group);
   }
 }
 

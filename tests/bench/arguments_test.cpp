@@ -64,6 +64,9 @@ TEST(Arguments, what_compares_algorithms_takes_all_collectives_in_factors_of_fou
   EXPECT_EQ(parse_words({"--regret", "--factor", "16"}).arguments->factor, 16);
   EXPECT_TRUE(parse_words({"--tune", "--regret"}).wrong);
   EXPECT_TRUE(parse_words({"--tune", "--json", "x.json"}).wrong);
+  EXPECT_THAT(parse_words({"--tune", "--dtype", "all"}).text, HasSubstr("one --dtype"));
+  EXPECT_THAT(parse_words({"--tune", "--in-place", "--out-of-place"}).text, HasSubstr("in place or not"));
+  EXPECT_THAT(parse_words({"--tune", "--numerics", "invariant"}).text, HasSubstr("leave it out"));
 }
 
 TEST(Arguments, buffers_are_separate_unless_in_place_is_asked_for) {

@@ -127,7 +127,7 @@ class Program(unittest.TestCase):
 
     def test_bad_input_is_one_line_and_status_2(self):
         for words in (["--ranks", "0"], ["--weft-bench", "no/such"], ["--from", "no/such"], ["--peers", "nobody", "--list"],
-                      ["--symmetric", "--weft-bench", "/bin/true"]):
+                      ["--tune", "--weft-bench", "/bin/true"]):
             done = self.compare(*words)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), f"{words}: {done.stderr}")
             self.assertTrue(done.stderr.startswith("bench/compare: "))

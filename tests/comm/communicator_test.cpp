@@ -63,7 +63,9 @@ TEST(Communicator, a_wait_for_a_while_leaves_the_operation_in_flight) {
   auto has_waited = waited.get_future().share();
   testing::run_job(2, local_job(), [&](CommunicatorState& communicator) {
     std::uint32_t ticket = 0;
-    if (communicator.rank() == 1) has_waited.wait();
+    if (communicator.rank() == 1) {
+      ASSERT_EQ(has_waited.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    }
     ASSERT_TRUE(communicator.start(barrier(), &ticket).ok());
     if (communicator.rank() == 0) {
       EXPECT_FALSE(communicator.wait_for(ticket, 0));
@@ -345,7 +347,9 @@ TEST(Communicator, rules_that_are_replaced_choose_later_calls) {
     EXPECT_EQ(wrong.code(), Code::InvalidArgument);
     EXPECT_EQ(communicator.explain(call)->winner().algorithm, "recursive_doubling");
     // Rank 1 comes once rank 0 has tried while its barrier was in flight.
-    if (communicator.rank() == 1) tried.acquire();
+    if (communicator.rank() == 1) {
+      ASSERT_TRUE(tried.try_acquire_for(std::chrono::seconds(20)));
+    }
     std::uint32_t ticket = 0;
     ASSERT_TRUE(communicator.start(barrier(), &ticket).ok());
     if (communicator.rank() == 0) {

@@ -52,7 +52,21 @@ struct Cut {
   std::size_t slice = 4096;       // bytes of a message
   std::uint64_t chunk_bytes = 0;  // of a pass; 0: one pass
   bool streaming = false;
+  bool in_place = false;  // where input and output are then one buffer
 };
+
+Group two_hosts(int size) {
+  Group group = flat_group(size);
+  const std::vector<int> ranks = group.hosts.front();
+  const auto middle = ranks.begin() + static_cast<std::ptrdiff_t>((ranks.size() + 1) / 2);
+  group.hosts = {{ranks.begin(), middle}, {middle, ranks.end()}};
+  return group;
+}
+
+// In place the whole of it is input and output.
+bool one_buffer(Collective collective) {
+  return collective == Collective::AllReduce || collective == Collective::AllToAll;
+}
 
 // Runs the algorithm once on `size` threads; returns what differs, or an empty text.
 std::string run_once(const Algorithm& algorithm, int size, const BuildOptions& build, Operation operation,
@@ -64,7 +78,7 @@ std::string run_once(const Algorithm& algorithm, int size, const BuildOptions& b
   std::atomic<int> running{size};
   testing::run_ranks(size, [&](int rank) {
     Rig rig(*transports[static_cast<std::size_t>(rank)], rank, size, cut.slice);
-    BoundPlan plan = bind(build_schedule(algorithm, flat_group(size), build), rank, operation, rig,
+    BoundPlan plan = bind(build_schedule(algorithm, two_hosts(size), build), rank, operation, rig,
                           {build.replicas, cut.chunk_bytes});
     plan.streaming = cut.streaming;
     plan.size = size;
@@ -76,7 +90,9 @@ std::string run_once(const Algorithm& algorithm, int size, const BuildOptions& b
     Buffer out(output_count(operation, rank, size) * size_of(operation.dtype));
     ActiveOperation active;
     active.plan = &plan;
-    active.in = in.data();
+    const bool shares = cut.in_place && one_buffer(operation.collective);
+    if (shares) out = in;
+    active.in = shares ? out.data() : in.data();
     active.out = out.data();
     active.signature = {1, call_code(operation), 7};
     rig.engine.start(active);
@@ -145,18 +161,20 @@ TEST(Engine, every_algorithm_is_right_in_several_passes) {
     for (const int size : {2, 3, 5}) {
       const std::uint64_t count = 200 + static_cast<std::uint64_t>(size) * 7;
       const Operation operation = operation_of(algorithm->collective, count);
-      if (!algorithm
-               ->unsupported(flat_group(size), {algorithm->collective, operation.dtype, operation.op, 0, count, false})
-               .empty())
-        continue;
       for (const int replicas : {1, 3}) {
         if (replicas > 1 && !algorithm->replicable) continue;
-        for (const std::uint64_t chunk_bytes : {20, 256})
-          EXPECT_EQ(
-              run_once(*algorithm, size, {.replicas = replicas}, operation, {.slice = 128, .chunk_bytes = chunk_bytes}),
-              "")
-              << to_string(algorithm->collective) << '/' << algorithm->name << " of " << size << " ranks, " << replicas
-              << " replicas, chunks of " << chunk_bytes << " bytes";
+        for (const std::uint64_t chunk_bytes : {20, 256}) {
+          for (const bool in_place : {false, true}) {
+            const bool shares = in_place && one_buffer(algorithm->collective);
+            if (in_place && !shares) continue;
+            BuildOptions build = {.replicas = replicas, .in_place = shares};
+            build.canonical = chunk_bytes == 20;
+            const Cut cut = {.slice = 128, .chunk_bytes = chunk_bytes, .in_place = in_place};
+            EXPECT_EQ(run_once(*algorithm, size, build, operation, cut), "")
+                << to_string(algorithm->collective) << '/' << algorithm->name << " of " << size << " ranks, "
+                << replicas << " replicas, chunks of " << chunk_bytes << " bytes" << (in_place ? " in place" : "");
+          }
+        }
       }
     }
   }

@@ -143,18 +143,39 @@ TEST(Shm, what_a_rank_sent_that_had_fetched_the_memory_and_ended_is_received) {
   EXPECT_EQ(end->failure().code(), Code::PeerLost);
 }
 
+TEST(Shm, nobody_lingers_for_what_was_given_up) {
+  auto sender =
+      transport({.host_id = "", .slot_bytes = kDefaultSlotBytes, .reach_deadline_ms = 2000, .linger_ms = 600'000});
+  const auto deaf = transport();
+  auto ended = std::async(std::launch::async, [&] {
+    std::unique_ptr<Connection> connection;
+    auto end = open(*sender, 0, 1, deaf->address(), 1, &connection);
+    ASSERT_NE(end, nullptr);
+    ASSERT_TRUE(send_message(*end, 1000, 1));
+    end->cancel(kDeadlineMs);
+    end.reset();
+    sender.reset();
+  });
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+}
+
 TEST(Shm, nobody_lingers_for_a_peer_that_has_ended_nor_for_ever) {
-  auto sender = transport();
+  const auto lingering = [](int linger_ms) {
+    return transport(
+        {.host_id = "", .slot_bytes = kDefaultSlotBytes, .reach_deadline_ms = 2000, .linger_ms = linger_ms});
+  };
+  auto sender = lingering(600'000);
   auto receiver = transport();
   const std::string address = receiver->address();
   auto ended = std::async(std::launch::async, [&] { send_and_end(std::move(sender), 0, 1, address); });
   ASSERT_EQ(ended.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
   receiver.reset();
-  EXPECT_EQ(ended.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(60)), std::future_status::ready);
 
   const auto deaf = transport();
-  auto brief = transport({.host_id = "", .slot_bytes = kDefaultSlotBytes, .reach_deadline_ms = 2000, .linger_ms = 50});
-  send_and_end(std::move(brief), 0, 1, deaf->address());
+  auto brief = lingering(50);
+  auto over = std::async(std::launch::async, [&] { send_and_end(std::move(brief), 0, 1, deaf->address()); });
+  EXPECT_EQ(over.wait_for(std::chrono::seconds(8)), std::future_status::ready);
 }
 
 TEST(Shm, two_processes_exchange_messages_while_neither_waits_for_the_other) {

@@ -1,5 +1,5 @@
-// The cold part of SlotRing: how fast slots are filled through the caches.
-#include "transports/slot_ring.hpp"
+// The cold part: how fast slots are filled through the caches.
+#include "transports/filler.hpp"
 
 #include <chrono>
 
