@@ -121,7 +121,8 @@ std::vector<InterfaceAddress> interface_addresses() {
     if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6(address).sin6_addr)) continue;
     addresses.push_back({entry->ifa_name, address});
   }
-  std::ranges::stable_partition(addresses, [](const auto& entry) { return entry.address.family() == AF_INET; });
+  std::stable_partition(addresses.begin(), addresses.end(),
+                        [](const auto& entry) { return entry.address.family() == AF_INET; });
   return addresses;
 }
 

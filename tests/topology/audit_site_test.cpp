@@ -16,6 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 std::string error_of(std::string_view text) {
   return std::string(site_from_json("site.json", text).status().message());
@@ -61,6 +62,8 @@ TEST(Site, unknown_ids_are_refused_and_near_ones_named) {
   EXPECT_THAT(error("memlock-limit-low"), HasSubstr("no rule has the id"));
   EXPECT_THAT(error("net.port_down@"), HasSubstr("has no subject behind its @"));
   EXPECT_THAT(error(std::string(10'000, 'x')), HasSubstr("docs/audit.md lists them"));
+  EXPECT_THAT(error("topo.socket\nnic"), StartsWith("no rule has the id \"topo.socket-nic\"")) << "one line";
+  EXPECT_THAT(error("net\n@"), StartsWith("\"net-@\" has no subject"));
   EXPECT_EQ(*parse_ignored("net.port_down@mlx5_0@1"), (Ignored{"net.port_down", "mlx5_0@1"}));
 }
 

@@ -8,6 +8,7 @@
 #include "base/json_reader.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/left_out.hpp"
+#include "topology/node_names.hpp"
 #include "topology/read_file.hpp"
 #include "topology/text.hpp"
 
@@ -139,17 +140,20 @@ Status read_ignored(const JsonValue& value, std::vector<Ignored>& ignored) {
 }  // namespace
 
 Result<Ignored> parse_ignored(std::string_view text) {
+  constexpr std::size_t kShownBytes = 80;
   const std::size_t at = text.find('@');
   Ignored ignored{std::string(text.substr(0, at)),
                   at == std::string_view::npos ? "" : std::string(text.substr(at + 1))};
   if (at != std::string_view::npos && ignored.subject.empty())
-    return Status(Code::InvalidArgument, fmt::format("\"{}\" has no subject behind its @", text.substr(0, 80)));
+    return Status(Code::InvalidArgument,
+                  fmt::format("\"{}\" has no subject behind its @", as_plain_text(text.substr(0, kShownBytes))));
   if (find_rule(ignored.id) != nullptr) return ignored;
   if (ignored.id == kOddNode || ignored.id == kSilentNode || ignored.id == kLeftOut) return ignored;
   const std::vector<std::string_view> near = near_ids(ignored.id);
-  return Status(Code::InvalidArgument, fmt::format("no rule has the id \"{}\"; {}", ignored.id.substr(0, 80),
-                                                   near.empty() ? std::string("docs/audit.md lists them")
-                                                                : fmt::format("near are {}", fmt::join(near, ", "))));
+  return Status(Code::InvalidArgument,
+                fmt::format("no rule has the id \"{}\"; {}", as_plain_text(text.substr(0, std::min(at, kShownBytes))),
+                            near.empty() ? std::string("docs/audit.md lists them")
+                                         : fmt::format("near are {}", fmt::join(near, ", "))));
 }
 
 bool is_ignored(const Site& site, std::string_view id, std::string_view subject) {
