@@ -189,6 +189,13 @@ class ChannelBinder {
   std::vector<std::uint32_t> slices_;      // by that position
 };
 
+// Of a block that one replica does in one pass.
+std::uint64_t most_elements(const Operation& operation, int chunks_per_block, const Passes& passes) {
+  const std::uint64_t chunk_elements = passes.chunk_bytes / size_of(operation.dtype);
+  if (operation.uneven || chunk_elements == 0) return ~std::uint64_t{0};
+  return chunk_elements * static_cast<std::uint64_t>(chunks_per_block / passes.replicas);
+}
+
 // Binds a channel's steps, for all passes.
 class PassBinder {
  public:
@@ -196,11 +203,11 @@ class PassBinder {
       : schedule_(schedule), rank_(rank), operation_(operation), lanes_(lanes) {}
 
   BoundChannel bind(int channel, const Passes& passes) {
-    const std::uint64_t chunk_elements = passes.chunk_bytes / size_of(operation_.dtype);
     const auto [begin, end] = part(channel, passes.replicas);
     const auto chunks = static_cast<std::uint64_t>(schedule_.chunks_per_block / passes.replicas);
-    const std::uint64_t most = chunk_elements * chunks;
-    if (operation_.uneven || most == 0 || end - begin <= most) return bind_pass(channel, std::nullopt);
+    const std::uint64_t most = most_elements(operation_, schedule_.chunks_per_block, passes);
+    if (end - begin <= most) return bind_pass(channel, std::nullopt);
+    WEFT_ASSERT(schedule_.uneven);
 
     const std::uint64_t count = (end - begin + most - 1) / most;
     // Chunks that begin on cache lines, if the blocks do.
@@ -247,6 +254,12 @@ class PassBinder {
 };
 
 }  // namespace
+
+bool in_several_passes(const Operation& operation, int chunks_per_block, const Passes& passes) {
+  const auto replicas = static_cast<std::uint64_t>(passes.replicas);
+  const std::uint64_t longest_part = operation.count / replicas + (operation.count % replicas != 0 ? 1 : 0);
+  return longest_part > most_elements(operation, chunks_per_block, passes);
+}
 
 BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes,
                const Passes& passes) {

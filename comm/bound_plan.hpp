@@ -60,7 +60,11 @@ class LaneDirectory {
   virtual std::uint32_t slices(std::uint16_t lane, std::uint64_t bytes) const = 0;
 };
 
-// `schedule` has rank's steps. The plan's choice, call, hash and kernels are the caller's to fill.
+// Whether a call is long enough for several passes on some channel.
+bool in_several_passes(const Operation& operation, int chunks_per_block, const Passes& passes);
+
+// `schedule` has rank's steps; if the call is in several passes, it was built for uneven blocks, so that its scratch
+// holds the chunks that it is said to hold. The plan's choice, call, hash and kernels are the caller's to fill.
 BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes,
                const Passes& passes = {});
 

@@ -66,13 +66,15 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
     return Status(Code::Internal, fmt::format("the chosen algorithm {} does not exist", choice.winner().algorithm));
   }
   const bool canonical = numerics_ == Numerics::Invariant && reduces(operation.collective);
+  const int chunks_per_block = chosen.algorithm->chunks_per_block(model_.group().size) * chosen.replicas;
+  const bool parted = operation.uneven || in_several_passes(operation, chunks_per_block, passes_of(choice));
   BuildOptions build{.root = operation.root,
                      .replicas = chosen.replicas,
                      .in_place = in_place,
-                     .uneven = operation.uneven,
+                     .uneven = parted,
                      .canonical = canonical};
   const Key key(operation.collective, std::string(chosen.algorithm->name), chosen.replicas, operation.root, in_place,
-                operation.uneven);
+                parted);
   if (const auto kept = uneven_.find(key); kept != uneven_.end()) return &kept->second;
   if (!proved_.contains(key)) {
     const Status proof =
@@ -90,11 +92,15 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
   return &schedule;
 }
 
+Passes Planner::passes_of(const Choice& choice) const {
+  return {algorithms::selected(choice).replicas, model_.group().hosts.size() == 1 ? kPassChunkBytes : 0};
+}
+
 Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, bool in_place, int rank,
                                                  LaneDirectory& lanes) {
   WEFT_TRY_ASSIGN(Choice choice, choose(operation, algorithms::Detail::Winner));
   WEFT_TRY_ASSIGN(const Schedule* const schedule, proved_schedule(operation, choice, in_place, rank));
-  const Passes passes{algorithms::selected(choice).replicas, model_.group().hosts.size() == 1 ? kPassChunkBytes : 0};
+  const Passes passes = passes_of(choice);
   auto plan = std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes, passes));
   plan->streaming = footprint(operation, rank, schedule->size).out_bytes >= base::kStreamingBytes;
   plan->choice = std::move(choice);

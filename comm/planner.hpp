@@ -38,6 +38,8 @@ class Planner final {
   // Collective, algorithm, replicas, root, in place, uneven.
   using Key = std::tuple<Collective, std::string, int, int, bool, bool>;
 
+  // How calls of this choice are cut.
+  Passes passes_of(const Choice& choice) const;
   // Valid until the next call.
   Result<const Schedule*> proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank);
 

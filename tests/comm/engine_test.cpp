@@ -167,7 +167,7 @@ TEST(Engine, every_algorithm_is_right_in_several_passes) {
           for (const bool in_place : {false, true}) {
             const bool shares = in_place && one_buffer(algorithm->collective);
             if (in_place && !shares) continue;
-            BuildOptions build = {.replicas = replicas, .in_place = shares};
+            BuildOptions build = {.replicas = replicas, .in_place = shares, .uneven = true};
             build.canonical = chunk_bytes == 20;
             const Cut cut = {.slice = 128, .chunk_bytes = chunk_bytes, .in_place = in_place};
             EXPECT_EQ(run_once(*algorithm, size, build, operation, cut), "")
@@ -187,7 +187,8 @@ TEST(Engine, a_long_call_is_in_passes_and_a_short_one_is_not) {
   Rig rig(*transport, 0, 2, 4096);
   const Algorithm& direct = *find_algorithm(Collective::AllReduce, "direct");
   const auto bound = [&](std::uint64_t count) {
-    return bind(build_schedule(direct, flat_group(2), {}), 0, all_reduce(count, DataType::Float32), rig, {1, 4096})
+    return bind(build_schedule(direct, flat_group(2), {.uneven = true}), 0, all_reduce(count, DataType::Float32), rig,
+                {1, 4096})
         .channels.front();
   };
   EXPECT_EQ(bound(1024).passes, 1U);
@@ -204,7 +205,8 @@ TEST(Engine, what_is_written_past_the_caches_is_the_same) {
     const Algorithm* algorithm = find_algorithm(Collective::AllReduce, name);
     ASSERT_NE(algorithm, nullptr);
     for (const std::uint64_t count : {1, 5, 999, 100003})
-      EXPECT_EQ(run_once(*algorithm, 3, {.replicas = 2}, all_reduce(nullptr, nullptr, count, DataType::Float16),
+      EXPECT_EQ(run_once(*algorithm, 3, {.replicas = 2, .uneven = true},
+                         all_reduce(nullptr, nullptr, count, DataType::Float16),
                          {.slice = 65536, .chunk_bytes = 16384, .streaming = true}),
                 "")
           << name << ' ' << count;
