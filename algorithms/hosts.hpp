@@ -20,6 +20,8 @@ class HostOwners final {
 
   int hosts() const { return static_cast<int>(hosts_.size()); }
   const std::vector<int>& ranks(int host) const { return hosts_[static_cast<std::size_t>(host)]; }
+  // Where the chunk's way round the hosts ends when it collects, and begins when it is handed out.
+  int home(int chunk) const { return chunk % hosts(); }
   // Hosts count cyclically.
   int owner(int host, int chunk) const {
     const std::vector<int>& own = ranks(host % hosts());
@@ -31,8 +33,8 @@ class HostOwners final {
   int chunks_;
 };
 
-// Where every rank has a block of its own: its keeper on its own host is that rank, on the others the one at the same
-// part of the host.
+// The same where every rank has a block of its own: its owner on its own host, its home, is that rank, on the others
+// the one at the same part of the host.
 class HostBlocks final {
  public:
   HostBlocks(const Group& group, int size) : hosts_(group.hosts), places_(static_cast<std::size_t>(size)) {
@@ -45,7 +47,7 @@ class HostBlocks final {
   const std::vector<int>& ranks(int host) const { return hosts_[static_cast<std::size_t>(host)]; }
   int home(int block) const { return static_cast<int>(places_[static_cast<std::size_t>(block)].first); }
   // Hosts count cyclically.
-  int keeper(int host, int block) const {
+  int owner(int host, int block) const {
     const auto [home, local] = places_[static_cast<std::size_t>(block)];
     const std::vector<int>& own = ranks(host % hosts());
     return own[local * own.size() / hosts_[home].size()];
@@ -74,14 +76,16 @@ class Messages final {
 };
 
 // Each host's owners sum up what its ranks have, in their order.
-inline void reduce_within_hosts(ScheduleBuilder& b, const HostOwners& owners, int chunks) {
+template <typename Owners>
+void reduce_within_hosts(ScheduleBuilder& b, const Owners& owners, int chunks) {
   for (int host = 0; host < owners.hosts(); ++host)
     for (int chunk = 0; chunk < chunks; ++chunk)
       b.reduce_in_order(chunk, owners.ranks(host), owners.owner(host, chunk));
 }
 
 // And hand out what they have.
-inline void copy_within_hosts(ScheduleBuilder& b, const HostOwners& owners, int chunks) {
+template <typename Owners>
+void copy_within_hosts(ScheduleBuilder& b, const Owners& owners, int chunks) {
   Messages messages;
   for (int host = 0; host < owners.hosts(); ++host) {
     for (int chunk = 0; chunk < chunks; ++chunk)
@@ -89,6 +93,29 @@ inline void copy_within_hosts(ScheduleBuilder& b, const HostOwners& owners, int 
         if (rank != owners.owner(host, chunk)) messages.add(chunk, owners.owner(host, chunk), rank);
   }
   messages.copy(b);
+}
+
+// One step of all chunks round the hosts: each from the owner `hop` hosts behind its home to the next.
+template <typename Owners>
+Messages hop_between_hosts(const Owners& owners, int chunks, int hop) {
+  Messages messages;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const int from = owners.home(chunk) + hop;
+    messages.add(chunk, owners.owner(from, chunk), owners.owner(from + 1, chunk));
+  }
+  return messages;
+}
+
+// Each chunk goes round the hosts to its home, collecting.
+template <typename Owners>
+void reduce_round_hosts(ScheduleBuilder& b, const Owners& owners, int chunks) {
+  for (int hop = 1; hop < owners.hosts(); ++hop) hop_between_hosts(owners, chunks, hop).reduce(b);
+}
+
+// And from there to the others.
+template <typename Owners>
+void copy_round_hosts(ScheduleBuilder& b, const Owners& owners, int chunks) {
+  for (int hop = 0; hop + 1 < owners.hosts(); ++hop) hop_between_hosts(owners, chunks, hop).copy(b);
 }
 
 inline std::string_view needs_several_hosts(const Group& group, const Request&) {

@@ -10,21 +10,9 @@
 namespace weft::algorithms {
 
 static void build(ScheduleBuilder& b) {
-  const HostBlocks blocks(b.group(), b.size());
-  Messages messages;
-  for (int hop = 0; hop + 1 < blocks.hosts(); ++hop) {
-    for (int block = 0; block < b.size(); ++block) {
-      const int home = blocks.home(block);
-      messages.add(block, blocks.keeper(home + hop, block), blocks.keeper(home + hop + 1, block));
-    }
-    messages.copy(b);
-  }
-  for (int host = 0; host < blocks.hosts(); ++host) {
-    for (int block = 0; block < b.size(); ++block)
-      for (const int rank : blocks.ranks(host))
-        if (rank != blocks.keeper(host, block)) messages.add(block, blocks.keeper(host, block), rank);
-  }
-  messages.copy(b);
+  const HostBlocks owners(b.group(), b.size());
+  copy_round_hosts(b, owners, b.size());
+  copy_within_hosts(b, owners, b.size());
 }
 
 extern const Algorithm all_gather_hierarchical = {

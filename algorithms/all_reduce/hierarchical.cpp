@@ -12,19 +12,9 @@ namespace weft::algorithms {
 static void build(ScheduleBuilder& b) {
   const int chunks = b.size();
   const HostOwners owners(b.group(), chunks);
-  const int hosts = owners.hosts();
   reduce_within_hosts(b, owners, chunks);
-  Messages messages;
-  for (int hop = 1; hop < hosts; ++hop) {
-    for (int chunk = 0; chunk < chunks; ++chunk)
-      messages.add(chunk, owners.owner(chunk + hop, chunk), owners.owner(chunk + hop + 1, chunk));
-    messages.reduce(b);
-  }
-  for (int hop = 0; hop + 1 < hosts; ++hop) {
-    for (int chunk = 0; chunk < chunks; ++chunk)
-      messages.add(chunk, owners.owner(chunk + hop, chunk), owners.owner(chunk + hop + 1, chunk));
-    messages.copy(b);
-  }
+  reduce_round_hosts(b, owners, chunks);
+  copy_round_hosts(b, owners, chunks);
   copy_within_hosts(b, owners, chunks);
 }
 

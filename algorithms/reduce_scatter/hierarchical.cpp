@@ -10,18 +10,9 @@
 namespace weft::algorithms {
 
 static void build(ScheduleBuilder& b) {
-  const HostBlocks blocks(b.group(), b.size());
-  for (int host = 0; host < blocks.hosts(); ++host)
-    for (int block = 0; block < b.size(); ++block)
-      b.reduce_in_order(block, blocks.ranks(host), blocks.keeper(host, block));
-  Messages messages;
-  for (int hop = 1; hop < blocks.hosts(); ++hop) {
-    for (int block = 0; block < b.size(); ++block) {
-      const int home = blocks.home(block);
-      messages.add(block, blocks.keeper(home + hop, block), blocks.keeper(home + hop + 1, block));
-    }
-    messages.reduce(b);
-  }
+  const HostBlocks owners(b.group(), b.size());
+  reduce_within_hosts(b, owners, b.size());
+  reduce_round_hosts(b, owners, b.size());
 }
 
 extern const Algorithm reduce_scatter_hierarchical = {
