@@ -69,6 +69,8 @@ struct MeasuredTable {
   // Corrupt says where; unknown keys are refused.
   static Result<MeasuredTable> from_json(std::string_view text);
   std::string to_json() const;
+  // What a file of at most 16 MiB holds. Errors as of topology::read_file and from_json.
+  static Result<MeasuredTable> load(const std::string& file);
 
   bool operator==(const MeasuredTable&) const = default;
 };

@@ -4,6 +4,7 @@
 #include "algorithms/selector.hpp"
 #include "base/json_reader.hpp"
 #include "base/json_writer.hpp"
+#include "topology/read_file.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -13,6 +14,7 @@ using base::JsonValue;
 using base::JsonWriter;
 
 constexpr int kTableSchema = 1;
+constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;  // it travels to all ranks
 constexpr std::size_t kMaxCells = 1'000'000;
 constexpr int kMaxTableRanks = 1 << 20;
 constexpr int kMaxTableChannels = 1024;
@@ -59,6 +61,11 @@ Result<MeasuredTable> MeasuredTable::from_json(std::string_view text) {
   });
   WEFT_TRY(root.finish());
   return table;
+}
+
+Result<MeasuredTable> MeasuredTable::load(const std::string& file) {
+  WEFT_TRY_ASSIGN(const std::string text, topology::read_file(file, kMostFileBytes));
+  return from_json(text);
 }
 
 std::string MeasuredTable::to_json() const {

@@ -24,10 +24,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Result<std::string> facts_text(const AgreementParts& parts) {
+Result<std::string> facts_text(const AgreementParts& parts, const Result<std::string>& table) {
   WEFT_TRY(parts.failure);
-  WEFT_TRY_ASSIGN(const RankFacts facts, own_facts(parts.options, parts.transports));
-  return to_json(facts);
+  WEFT_TRY(table.status());
+  return to_json(own_facts(parts.options, parts.transports, *table));
 }
 
 Result<std::string> view_text(const AgreementParts& parts, const RankFacts& leader, bool leads) {
@@ -48,9 +48,10 @@ Result<std::string> facts_of_all(transports::Store& store, base::Deadline deadli
 }
 
 Result<std::string> verdict(transports::Store& store, const std::vector<RankFacts>& facts, const AgreementParts& parts,
-                            base::Deadline deadline) {
+                            const std::string& table, base::Deadline deadline) {
   WEFT_TRY_ASSIGN(const auto views, collect(store, view_key, deadline));
-  WEFT_TRY_ASSIGN(const Agreement agreement, merge(facts, views, parts));
+  WEFT_TRY_ASSIGN(Agreement agreement, merge(facts, views, parts));
+  agreement.table = table;
   return to_json(agreement);
 }
 
@@ -104,7 +105,8 @@ Result<Agreement> agree(transports::Store& store, const AgreementParts& parts) {
   const auto deadline = base::Deadline::after_ms(parts.options.timeout_ms);
   const auto verdict_by = rank == 0 ? deadline : deadline.later_by_ms(kVerdictMs);
 
-  WEFT_TRY(publish(store, facts_key(rank), of_rank(rank, facts_text(parts))));
+  const Result<std::string> table = own_table(parts.options);
+  WEFT_TRY(publish(store, facts_key(rank), of_rank(rank, facts_text(parts, table))));
   if (rank == 0) WEFT_TRY(publish(store, kFactsKey, of_rank(rank, facts_of_all(store, deadline))));
   WEFT_TRY_ASSIGN(const std::string all, published(store, kFactsKey, verdict_by));
   WEFT_TRY_ASSIGN(const std::vector<RankFacts> facts, split_facts(all));
@@ -114,7 +116,7 @@ Result<Agreement> agree(transports::Store& store, const AgreementParts& parts) {
   const int leader = hosts_of(facts).leader_of(rank);
   const RankFacts& leader_facts = facts[static_cast<std::size_t>(leader)];
   WEFT_TRY(publish(store, view_key(rank), of_rank(rank, view_text(parts, leader_facts, leader == rank))));
-  if (rank == 0) WEFT_TRY(publish(store, kResultKey, of_rank(rank, verdict(store, facts, parts, deadline))));
+  if (rank == 0) WEFT_TRY(publish(store, kResultKey, of_rank(rank, verdict(store, facts, parts, *table, deadline))));
   WEFT_TRY_ASSIGN(const std::string result, published(store, kResultKey, verdict_by));
   WEFT_TRY_ASSIGN(Agreement agreement, agreement_from_json(result));
   if (agreement.ranks.size() != facts.size())

@@ -102,7 +102,6 @@ Result<Agreement> merge(const std::vector<RankFacts>& facts, const std::vector<s
   agreement.channels = parts.options.channels;
   agreement.numerics = parts.options.numerics;
   WEFT_TRY(one_table(facts));
-  WEFT_TRY_ASSIGN(agreement.table, own_table(parts.options));
   return agreement;
 }
 

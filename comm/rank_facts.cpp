@@ -10,7 +10,6 @@
 
 #include "algorithms/selector.hpp"
 #include "base/fnv1a.hpp"
-#include "topology/read_file.hpp"
 
 namespace weft::comm {
 namespace {
@@ -29,7 +28,6 @@ std::string host_name() {
 }
 
 constexpr std::string_view kModel = "model:";
-constexpr std::size_t kMostTableBytes = std::size_t{16} << 20;
 
 Result<topology::Graph> graph_of_file(const std::string& file) {
   if (file.starts_with(kModel)) return topology::model(std::string_view(file).substr(kModel.size()));
@@ -64,19 +62,14 @@ std::vector<int> allowed_cpus(const AffinityCall& ask) {
 
 Result<std::string> own_table(const Options& options) {
   if (options.table_file.empty()) return std::string();
-  const auto wrong = [&](const Status& status) {
-    return Status(status.code() == Code::NotFound ? Code::NotFound : Code::InvalidArgument,
-                  fmt::format("WEFT_TABLE={}: {}", options.table_file, status.message()));
-  };
-  Result<std::string> text = topology::read_file(options.table_file, kMostTableBytes);
-  if (!text.has_value()) return wrong(text.error());
-  if (const auto table = algorithms::MeasuredTable::from_json(*text); !table.has_value()) return wrong(table.error());
-  return text;
+  const Result<algorithms::MeasuredTable> table = algorithms::MeasuredTable::load(options.table_file);
+  if (table.has_value()) return table->to_json();
+  const Code code = table.error().code() == Code::NotFound ? Code::NotFound : Code::InvalidArgument;
+  return Status(code, fmt::format("WEFT_TABLE={}: {}", options.table_file, table.error().message()));
 }
 
-Result<RankFacts> own_facts(const Options& options, const Transports& transports) {
+RankFacts own_facts(const Options& options, const Transports& transports, std::string_view table) {
   RankFacts own;
-  WEFT_TRY_ASSIGN(const std::string table, own_table(options));
   if (!table.empty()) own.table_digest = fmt::format("{:016x}", base::fnv1a(table));
   own.host_id = boot_id() + "/" + options.host_id;
   own.host_name = host_name();

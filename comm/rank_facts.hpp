@@ -45,10 +45,10 @@ Result<RankFacts> rank_facts_from_json(std::string_view text);
 std::string to_json(const RankView& view);
 Result<RankView> rank_view_from_json(std::string_view text);
 
-// Not OK if the measured table cannot be read: names WEFT_TABLE.
-Result<RankFacts> own_facts(const Options& options, const Transports& transports);
+// `table`: what own_table() read.
+RankFacts own_facts(const Options& options, const Transports& transports, std::string_view table);
 
-// The text of options.table_file, of which it is known that it parses; empty if there is none.
+// The table of options.table_file as JSON; empty if there is none. An error names WEFT_TABLE.
 Result<std::string> own_table(const Options& options);
 
 std::vector<std::string> reached(const Transports& transports, const RankFacts& leader);

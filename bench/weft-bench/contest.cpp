@@ -24,11 +24,6 @@ constexpr double kSteady = 1.4;
 
 double least(const std::vector<double>& times) { return *std::min_element(times.begin(), times.end()); }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
-}
-
 class Host {
  public:
   Host(Communicator& communicator, const Arguments& arguments, const std::string& rules,
@@ -147,14 +142,14 @@ double Contest::relative_time(const Entrant& entrant, const std::vector<std::siz
   }
   // It was dropped before the first steady round.
   if (ratios.empty()) return entrant.times_us.back() / entrants[chosen].times_us[entrant.times_us.size() - 1];
-  return median(std::move(ratios));
+  return quantile(std::move(ratios), 0.5);
 }
 
 double Contest::time_us(const Entrant& entrant) const {
   std::vector<double> times;
   const std::vector<std::size_t> rounds = steady_rounds();
   for (const std::size_t round : rounds) times.push_back(entrants[chosen].times_us[round]);
-  return median(std::move(times)) * relative_time(entrant, rounds);
+  return quantile(std::move(times), 0.5) * relative_time(entrant, rounds);
 }
 
 std::vector<std::size_t> Contest::steady_rounds() const {

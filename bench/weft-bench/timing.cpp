@@ -73,13 +73,8 @@ Result<double> estimate(Communicator& communicator, Caller& caller) {
   return call_us;
 }
 
-Timing summary(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto last = times.size() - 1;
-  const auto at = [&](double share) {
-    return times[static_cast<std::size_t>(std::lround(share * static_cast<double>(last)))];
-  };
-  return {times.front(), at(0.5), at(0.99)};
+Timing summary(const std::vector<double>& times) {
+  return {quantile(times, 0), quantile(times, 0.5), quantile(times, 0.99)};
 }
 
 }  // namespace
@@ -100,7 +95,12 @@ Result<Timing> time_calls(Communicator& communicator, std::span<const Operation>
     WEFT_TRY_ASSIGN(times[static_cast<std::size_t>(batch)], caller.timed(plan.calls + (batch < plan.longer ? 1 : 0)));
   }
   WEFT_TRY(agree_on_max(communicator, times));
-  return summary(std::move(times));
+  return summary(times);
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
 }
 
 Status agree_on_max(Communicator& communicator, std::span<double> values) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "weft/communicator.hpp"
 
@@ -23,6 +24,9 @@ struct Timing {
 
 // Collective: every rank times the same number of calls, round robin over `calls`.
 Result<Timing> time_calls(Communicator& communicator, std::span<const Operation> calls, const TimingSettings& settings);
+
+// The value that `share` of the others are below: 0 the least, 0.5 the median, 1 the largest. Only of some.
+double quantile(std::vector<double> values, double share);
 
 // Every rank gets the largest (sum) of the ranks' values.
 Status agree_on_max(Communicator& communicator, std::span<double> values);

@@ -12,19 +12,12 @@
 #include "base/message_sizes.hpp"
 #include "base/output.hpp"
 #include "bench/weft-bench/timing.hpp"
-#include "topology/read_file.hpp"
 
 namespace weft::bench {
 namespace {
 
-constexpr std::size_t kMostTableBytes = std::size_t{64} << 20;
 constexpr ContestSettings kTuneSettings = {.rounds = 6, .budget_s = 0.004};
 constexpr ContestSettings kRegretSettings = {.rounds = 10, .budget_s = 0.004};
-
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
-}
 
 // Every second one.
 std::vector<std::size_t> alternate(const std::vector<std::size_t>& rounds, std::size_t first) {
@@ -79,8 +72,7 @@ std::string regret_text(const std::vector<Regret>& regrets, std::size_t calls) {
 // What the file holds already; an empty table if it is not there.
 Result<algorithms::MeasuredTable> table_in(const std::string& file) {
   if (!std::filesystem::exists(file)) return algorithms::MeasuredTable();
-  WEFT_TRY_ASSIGN(const std::string text, topology::read_file(file, kMostTableBytes));
-  return algorithms::MeasuredTable::from_json(text);
+  return algorithms::MeasuredTable::load(file);
 }
 
 Status write_table(const std::string& file, const std::string& fingerprint,

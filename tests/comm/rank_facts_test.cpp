@@ -30,7 +30,7 @@ TEST(RankFacts, a_system_that_never_answers_is_not_asked_for_ever) {
   EXPECT_THAT(allowed_cpus(refuse), ::testing::IsEmpty());
 }
 
-TEST(RankFacts, of_this_process_name_at_least_one_cpu) { EXPECT_FALSE(own_facts({}, {})->cpus.empty()); }
+TEST(RankFacts, of_this_process_name_at_least_one_cpu) { EXPECT_FALSE(own_facts({}, {}, "").cpus.empty()); }
 
 }  // namespace
 }  // namespace weft::comm
