@@ -60,6 +60,13 @@ Status set_progress_thread(std::string_view value, Options& options) {
   return {};
 }
 
+Status set_single_copy(std::string_view value, Options& options) {
+  const auto on = parse_switch(value);
+  if (!on) return bad("give 1, on, yes or true, or 0, off, no or false");
+  options.single_copy = *on;
+  return {};
+}
+
 Status set_log_level(std::string_view value, Options& options) {
   if (!parse_log_level(value)) return bad("give one of debug, info, warn, error, off");
   options.log_level = value;
@@ -103,6 +110,9 @@ constexpr std::array kVariables = {
              set_text<&Options::host_id>},
     Variable{"WEFT_INTERFACE", "name", "", "interface", "Network interface for the store and for UCX: eth0",
              set_text<&Options::interface>},
+    Variable{"WEFT_SINGLE_COPY", "1 or 0", "1", "single_copy",
+             "Long messages within a host may be read from the sender's memory, where the system allows it",
+             set_single_copy},
     Variable{"WEFT_LOG", "level", "warn", "log_level",
              "What is written to standard error: debug, info, warn, error or off", set_log_level},
 };

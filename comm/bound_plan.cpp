@@ -53,6 +53,7 @@ class ChannelBinder {
   BoundChannel bind(const std::vector<Step>& steps) {
     sent_.resize(steps.size());
     for (std::size_t index = 0; index < steps.size(); ++index) bind_step(steps[index], index);
+    mark_several();
     bound_.scratch_bytes = places_.scratch_bytes();
     return std::move(bound_);
   }
@@ -157,13 +158,37 @@ class ChannelBinder {
   }
 
   void note_sends(const Instruction& instruction, std::size_t index, std::uint64_t bytes) {
-    const bool sends = instruction.code == InstructionCode::Send;
-    const std::uint16_t out = sends ? instruction.lane : instruction.to_lane;
+    const std::uint16_t out = sends(instruction.code) ? instruction.lane : instruction.to_lane;
     if (out == kNoLane) return;
     const auto position = static_cast<std::size_t>(position_[out]);
     slices_[position] += lanes_.slices(out, bytes);
     ++bound_.messages[position];
+    const bool from_scratch = (sends(instruction.code) ? instruction.src_base : instruction.dst_base) == Base::Scratch;
+    bound_.sends_scratch = bound_.sends_scratch || from_scratch;
     sent_[index] = {out, slices_[position]};
+  }
+
+  // Finds what goes to several peers one after another.
+  void mark_several() {
+    std::vector<Instruction>& all = bound_.instructions;
+    for (std::size_t at = 0; at + 1 < all.size();) {
+      Instruction& first = all[at++];
+      if (!sends_again(first, all[at])) continue;
+      if (first.code == InstructionCode::Send)
+        first.code = InstructionCode::SendToSeveral;
+      else
+        first.to_several = true;
+      for (; at < all.size() && sends_again(first, all[at]); ++at) all[at].code = InstructionCode::SendAgain;
+    }
+  }
+
+  // Whether `next` sends the bytes that `first` sends.
+  bool sends_again(const Instruction& first, const Instruction& next) const {
+    if (next.code != InstructionCode::Send || next.bytes != first.bytes) return false;
+    if (first.bytes < kSharedBytes || lanes_.slices(next.lane, next.bytes) != 1) return false;
+    if (sends(first.code)) return next.src_base == first.src_base && next.src == first.src;
+    const bool forwards = first.code == InstructionCode::RecvSend || first.code == InstructionCode::RecvReduceSend;
+    return forwards && next.src_base == first.dst_base && next.src == first.dst;
   }
 
   std::uint16_t use(int peer) {
@@ -177,6 +202,8 @@ class ChannelBinder {
     return lane;
   }
 
+  // Shorter ones are as soon copied to each peer.
+  static constexpr std::uint32_t kSharedBytes = 256;
   static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << 48) - 1;
 
   Places places_;

@@ -7,6 +7,7 @@
 #include "comm/check.hpp"
 #include "comm/communicator_state.hpp"
 #include "comm/create.hpp"
+#include "comm/symmetric.hpp"
 
 namespace weft {
 
@@ -89,6 +90,28 @@ Status Communicator::barrier() { return run(weft::barrier()); }
 
 Status Communicator::set_algorithms(std::string_view rules) { return state_->set_algorithms(rules); }
 
+Result<SymmetricMemory> Communicator::allocate(std::size_t bytes) {
+  WEFT_TRY_ASSIGN(auto allocation, comm::SymmetricAllocation::create(*state_, bytes));
+  return SymmetricMemory(std::move(allocation));
+}
+Status Communicator::free(SymmetricMemory memory) {
+  if (memory.allocation_ == nullptr) return {Code::InvalidArgument, "free: there is no symmetric memory to free"};
+  return memory.allocation_->release(*state_);
+}
+
+SymmetricMemory::SymmetricMemory() = default;
+SymmetricMemory::SymmetricMemory(SymmetricMemory&&) noexcept = default;
+SymmetricMemory& SymmetricMemory::operator=(SymmetricMemory&&) noexcept = default;
+SymmetricMemory::~SymmetricMemory() = default;
+SymmetricMemory::SymmetricMemory(std::unique_ptr<comm::SymmetricAllocation> allocation)
+    : allocation_(std::move(allocation)) {}
+std::byte* SymmetricMemory::data() const { return allocation_ == nullptr ? nullptr : allocation_->data(); }
+std::size_t SymmetricMemory::bytes() const { return allocation_ == nullptr ? 0 : allocation_->bytes(); }
+int SymmetricMemory::readers() const { return allocation_ == nullptr ? 0 : allocation_->readers(); }
+std::string_view SymmetricMemory::reason() const {
+  return allocation_ == nullptr ? std::string_view() : allocation_->reason();
+}
+
 Result<Communicator> Communicator::split(int color, int key) {
   WEFT_TRY_ASSIGN(auto state, state_->split(color, key));
   return Communicator(std::move(state));
@@ -129,9 +152,7 @@ Status Work::wait() {
   return failed_;
 }
 
-bool Work::wait_for(int timeout_ms) {
-  return communicator_ == nullptr || communicator_->wait_for(ticket_, timeout_ms);
-}
+bool Work::wait_for(int timeout_ms) { return communicator_ == nullptr || communicator_->wait_for(ticket_, timeout_ms); }
 
 bool Work::test() { return communicator_ == nullptr || communicator_->test(ticket_); }
 

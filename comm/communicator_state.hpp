@@ -31,6 +31,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   int rank() const { return member_.rank(); }
   int size() const { return member_.size(); }
   const Runtime& runtime() const { return *runtime_; }
+  Runtime& runtime() { return *runtime_; }
+  const std::vector<int>& members() const { return member_.members(); }  // their root ranks
   std::string_view transport(int peer) const { return runtime_->transport_name(member_.root_rank(peer)); }
 
   Status run(const Operation& operation);

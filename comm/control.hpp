@@ -30,6 +30,7 @@ class Member final {
   const CommunicatorKey& key() const { return key_; }
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(members_.size()); }
+  const std::vector<int>& members() const { return members_; }
   int root_rank(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   int rank_of(int root_rank) const;  // -1 if it is no member
 

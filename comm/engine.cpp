@@ -10,6 +10,7 @@
 #include "base/copy_bytes.hpp"
 #include "base/deadline.hpp"
 #include "comm/write_move.hpp"
+#include "transports/fan_out.hpp"
 
 namespace weft::comm {
 
@@ -106,6 +107,7 @@ void Engine::begin_pass(Channel& channel) {
   channel.taken = 0;
   channel.offered = nullptr;
   channel.receiving = channel.whole = false;
+  channel.shared = nullptr;
   for (const std::uint16_t lane : channel.program->lanes) lanes_[lane]->mark();
 }
 
@@ -116,6 +118,10 @@ bool Engine::execute(Channel& channel, const Instruction& instruction) {
     case InstructionCode::Send:
       lanes_[instruction.lane]->send(channel.at(instruction.src_base, instruction.src), instruction.bytes,
                                      operation.signature);
+      return true;
+    case InstructionCode::SendToSeveral:
+    case InstructionCode::SendAgain:
+      send_shared(channel, instruction);
       return true;
     case InstructionCode::Recv:
       return receive(channel, instruction, false);
@@ -152,6 +158,34 @@ void Engine::local(const Channel& channel, const Instruction& instruction) {
          plan.size);
 }
 
+// What goes to several peers is put once where all of them read it; into each lane's own slot where that cannot be.
+void Engine::send_shared(Channel& channel, const Instruction& instruction) {
+  Lane& lane = *lanes_[instruction.lane];
+  const std::byte* const src = channel.at(instruction.src_base, instruction.src);
+  if (instruction.code == InstructionCode::SendToSeveral) {
+    channel.shared = nullptr;
+    if (std::byte* const slot = shared_slot(channel, lane, src, instruction.bytes); slot != nullptr)
+      lane.fan_out()->fill(slot, src, instruction.bytes);
+  }
+  hand_over(channel, lane, src, instruction.bytes);
+}
+
+// A message that waits for room waits where it came from: the shared slot is not its own.
+void Engine::hand_over(const Channel& channel, Lane& lane, const std::byte* src, std::size_t bytes) {
+  const transports::Signature& signature = channel.current->signature;
+  const bool shared = channel.shared != nullptr && lane.fan_out() == channel.shared_by;
+  if (!shared || !lane.post(channel.shared, bytes, signature)) lane.send(src, bytes, signature);
+}
+
+// The place for bytes that go to several peers, of whom `lane` leads to the first; null: there is none.
+std::byte* Engine::shared_slot(Channel& channel, Lane& lane, const std::byte* src, std::size_t bytes) {
+  channel.shared_by = lane.fan_out();
+  if (channel.shared_by == nullptr || bytes > lane.slice() || lane.refers(src, bytes)) return nullptr;
+  std::byte* const slot = lane.fan_out()->acquire();
+  channel.shared = slot;
+  return slot;
+}
+
 bool Engine::receive(Channel& channel, const Instruction& instruction, bool forwards) {
   // What was begun by slices is ended by slices.
   if (!channel.receiving && instruction.bytes <= lanes_[instruction.lane]->slice() &&
@@ -169,16 +203,30 @@ bool Engine::receive_at_once(Channel& channel, const Instruction& instruction, b
   if (lent == nullptr) return false;
   if (forwards) {
     Lane& out = *lanes_[instruction.to_lane];
-    const transports::Stage stage = out.stage(instruction.bytes);
-    put(channel, instruction, lent, 0, instruction.bytes, stage);
     const std::byte* const dst = channel.at(instruction.dst_base, instruction.dst);
-    out.send(stage.place != nullptr ? static_cast<std::byte*>(stage.place) : dst, instruction.bytes, signature);
+    const transports::Stage stage = this->stage(channel, instruction, out);
+    put(channel, instruction, lent, 0, instruction.bytes, stage);
+    if (channel.shared != nullptr)
+      hand_over(channel, out, dst, instruction.bytes);
+    else
+      out.send(stage.place != nullptr ? static_cast<std::byte*>(stage.place) : dst, instruction.bytes, signature);
   } else {
     put(channel, instruction, lent, 0, instruction.bytes, {});
   }
   in.release();
   channel.offered = nullptr;
   return true;
+}
+
+// Where a message that is sent on is written besides dst.
+transports::Stage Engine::stage(Channel& channel, const Instruction& instruction, Lane& out) {
+  const std::byte* const dst = channel.at(instruction.dst_base, instruction.dst);
+  channel.shared = nullptr;
+  if (instruction.to_several && out.queue_empty()) {
+    std::byte* const slot = shared_slot(channel, out, dst, instruction.bytes);
+    if (slot != nullptr) return {slot, out.fan_out()->far()};
+  }
+  return out.stage(instruction.bytes, dst);
 }
 
 // Slice by slice: take the message where it already is, or into what we offer, write dst, and let a fused send follow.
@@ -191,6 +239,7 @@ bool Engine::receive_by_slices(Channel& channel, const Instruction& instruction,
   Lane& in = *lanes_[instruction.lane];
   if (!channel.receiving) {
     channel.receiving = true;
+    channel.shared = nullptr;
     if (forwards && instruction.bytes > 0)
       lanes_[instruction.to_lane]->push(channel.at(instruction.dst_base, instruction.dst), instruction.bytes, 0);
   }
@@ -272,12 +321,15 @@ void Engine::put(const Channel& channel, const Instruction& instruction, const s
   write_move({dst, src, message, stage, bytes, kernel, plan.element_shift, plan.size, streaming});
 }
 
+// Whether the channel may go on behind its last step. Where another pass follows, that writes other parts of Output and
+// none of Input: the peers may still be reading those that were sent from there.
 bool Engine::drained(Channel& channel) {
+  const bool handed_over = channel.passes_left > 0 && !channel.program->sends_scratch;
   bool all = true;
   for (const std::uint16_t index : channel.program->lanes) {
     Lane& lane = *lanes_[index];
     if (!lane.queue_empty()) lane.pump(channel.current->signature);
-    all = lane.all_sent() && all;
+    all = (handed_over ? lane.queue_empty() : lane.all_sent()) && all;
   }
   return all;
 }

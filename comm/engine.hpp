@@ -98,6 +98,10 @@ class Engine final {
     bool receiving = false;        // it has begun
     bool whole = false;            // all of the message was taken
     std::byte* offered = nullptr;  // landing given to receive() for the slice being waited for
+    // Of the sends of the same bytes to several peers: where they lie for all of them, and whose memory that is; null:
+    // nowhere.
+    const std::byte* shared = nullptr;
+    const transports::FanOut* shared_by = nullptr;
     const BoundChannel* program = nullptr;
     std::uint32_t passes_left = 0;      // after this one
     std::array<std::byte*, 3> bases{};  // of the current operation, by Base
@@ -113,6 +117,10 @@ class Engine final {
   void begin(Channel& channel, std::size_t index, ActiveOperation& operation);
   void begin_pass(Channel& channel);
   bool execute(Channel& channel, const Instruction& instruction);
+  void send_shared(Channel& channel, const Instruction& instruction);
+  static void hand_over(const Channel& channel, Lane& lane, const std::byte* src, std::size_t bytes);
+  static std::byte* shared_slot(Channel& channel, Lane& lane, const std::byte* src, std::size_t bytes);
+  static transports::Stage stage(Channel& channel, const Instruction& instruction, Lane& out);
   bool receive(Channel& channel, const Instruction& instruction, bool forwards);
   bool receive_at_once(Channel& channel, const Instruction& instruction, bool forwards);
   bool receive_by_slices(Channel& channel, const Instruction& instruction, bool forwards);

@@ -8,7 +8,22 @@
 
 namespace weft::comm {
 
-enum class InstructionCode : std::uint8_t { Send, Recv, RecvReduce, Copy, Reduce, Wait, RecvSend, RecvReduceSend };
+enum class InstructionCode : std::uint8_t {
+  Send,
+  SendToSeveral,  // the first of several sends of the same bytes
+  SendAgain,      // what the step before it sent
+  Recv,
+  RecvReduce,
+  Copy,
+  Reduce,
+  Wait,
+  RecvSend,
+  RecvReduceSend
+};
+
+constexpr bool sends(InstructionCode code) {
+  return code == InstructionCode::Send || code == InstructionCode::SendToSeveral || code == InstructionCode::SendAgain;
+}
 
 // Which of an operation's three buffers an offset counts from.
 enum class Base : std::uint8_t { Input, Output, Scratch };
@@ -25,6 +40,7 @@ struct Instruction {
   Base src_base : 2;
   Base src2_base : 2;        // Reduce
   bool final_reduction : 1;  // uses the plan's final kernel
+  bool to_several : 1;       // RecvSend, RecvReduceSend: the next steps send dst again
   std::uint16_t lane;        // Send: out; Recv*: in; Wait: whose send
   std::uint32_t bytes;
   std::uint64_t dst : 48;        // offsets in bytes

@@ -17,7 +17,7 @@ namespace weft::comm {
 class Lane final {
  public:
   Lane(std::unique_ptr<transports::Endpoint> endpoint, int peer, std::size_t slice)
-      : endpoint_(std::move(endpoint)), slice_(slice), peer_(peer) {}
+      : endpoint_(std::move(endpoint)), fan_out_(endpoint_->fan_out()), slice_(slice), peer_(peer) {}
 
   transports::Endpoint& endpoint() { return *endpoint_; }
   int peer() const { return peer_; }
@@ -42,10 +42,21 @@ class Lane final {
     return pump(signature);
   }
 
-  // Where the next message may be written, to be then given to send(). See Endpoint::stage.
-  transports::Stage stage(std::size_t bytes) {
-    return queue_.empty() && bytes <= slice_ ? endpoint_->stage(bytes) : transports::Stage();
+  // Posts now a message whose source need not stay as it is: a slot of fan_out(). False: it cannot now.
+  bool post(const std::byte* slot, std::size_t bytes, const transports::Signature& signature) {
+    if (!queue_.empty() || !endpoint_->send(slot, bytes, signature)) return false;
+    ++enqueued_;
+    return true;
   }
+
+  // Where the next message may be written, to be then given to send(). See Endpoint::stage.
+  transports::Stage stage(std::size_t bytes, const std::byte* source) {
+    return queue_.empty() && bytes <= slice_ ? endpoint_->stage(bytes, source) : transports::Stage();
+  }
+
+  // Where a message from `source` to this peer and others may be written; see Endpoint::fan_out.
+  transports::FanOut* fan_out() const { return fan_out_; }
+  bool refers(const std::byte* source, std::size_t bytes) { return endpoint_->refers(source, bytes); }
 
   // Queues a message of `total` bytes of which the first `ready` exist.
   void push(const std::byte* data, std::size_t total, std::size_t ready) {
@@ -90,6 +101,7 @@ class Lane final {
   };
 
   std::unique_ptr<transports::Endpoint> endpoint_;
+  transports::FanOut* fan_out_;  // of the endpoint
   std::size_t slice_;
   std::uint64_t enqueued_ = 0;  // slices, since the lane was opened
   std::uint64_t mark_ = 0;

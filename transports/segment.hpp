@@ -37,6 +37,7 @@ struct alignas(64) LaneEntry {
 };
 
 struct LaneTable {
+  std::atomic<std::uint32_t> reads_peer;          // not 0: this side can read the memory of the other side's process
   alignas(64) std::atomic<std::uint64_t> opened;  // serial of the newest entry; changes when there may be something to
                                                   // attach to
   std::array<LaneEntry, kMaxLanes> entries;
@@ -46,7 +47,7 @@ struct LaneTable {
 // RingLayout.
 struct SegmentHeader {
   static constexpr std::uint64_t kMagic = 0x746d676573746677;  // "wftsegmt"
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   std::uint64_t magic;
   std::uint32_t version;
@@ -102,6 +103,10 @@ class SegmentSide {
   bool has_unread();
   // What was sent on the lane need not be read any more.
   void give_up(const Lane& lane);
+
+  // That this side can read the peer's process, and whether the peer can read this one.
+  void tell_reads_peer() { segment_.lanes(side_).reads_peer.store(1, std::memory_order_relaxed); }
+  const std::atomic<std::uint32_t>& read_by_peer() const { return segment_.lanes(1 - side_).reads_peer; }
 
   std::byte* send_ring(const Lane& lane) const { return segment_.ring(side_, lane.send_entry); }
   std::byte* receive_ring(const Lane& lane) const {

@@ -15,12 +15,15 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "base/deadline.hpp"
 #include "base/file_descriptor.hpp"
+#include "transports/peer_memory.hpp"
 #include "transports/shm_address.hpp"
 #include "transports/shm_handshake.hpp"
 #include "transports/shm_listener.hpp"
 #include "transports/shm_memory.hpp"
+#include "transports/shm_regions.hpp"
 #include "transports/slot_endpoint.hpp"
 
 namespace weft::transports {
@@ -70,6 +73,31 @@ class EndedWatch final : public PeerWatch {
   Status lost_;
 };
 
+// The peer's memory is fetched from its listener.
+class ShmMapper final : public RegionMapper {
+ public:
+  ShmMapper(ShmAddress peer, ShmRequest request) : peer_(std::move(peer)), request_(request) {
+    request_.kind = ShmRequest::Kind::Region;
+  }
+
+  Result<Region> map(std::uint32_t region, int deadline_ms) override {
+    request_.region = region;
+    WEFT_TRY_ASSIGN(const ShmAnswer answer, ask(peer_, request_, deadline_ms));
+    if (!answer.passed) return Status(Code::Corrupt, "the answer came without the shared memory");
+    WEFT_TRY_ASSIGN(SharedMemory memory, SharedMemory::map(answer.passed));
+    const Region mapped{region, memory.data(), memory.bytes()};
+    mapped_.erase(region);
+    mapped_.emplace(region, std::move(memory));
+    return mapped;
+  }
+  void unmap(std::uint32_t region) override { mapped_.erase(region); }
+
+ private:
+  ShmAddress peer_;
+  ShmRequest request_;
+  std::map<std::uint32_t, SharedMemory> mapped_;
+};
+
 // What two ranks share. Made by the first request or connect(), kept as long as the transport.
 struct Pair {
   Pair(SharedMemory mapped, const Segment& segment, int side, base::FileDescriptor to_pass)
@@ -77,7 +105,11 @@ struct Pair {
 
   SharedMemory memory;
   SegmentSide side;
-  base::FileDescriptor to_pass;  // until the peer has fetched it
+  ConnectionRegions regions;
+  std::unique_ptr<ShmMapper> mapper;  // once joined
+  base::FileDescriptor to_pass;       // until the peer has fetched it
+  std::optional<PeerMemory> process;  // empty: it may not be read
+  bool fan_out_passed = false;        // the peer has fetched this rank's memory for them
   std::unique_ptr<PeerWatch> watch;
 };
 
@@ -98,6 +130,9 @@ class ShmTransport final : public Transport {
   bool reaches(std::string_view peer_address) override;
   Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
                                               int deadline_ms) override;
+  void crowd() override { crowded_ = true; }
+  Result<Region> allocate(std::size_t bytes) override { return regions_.create(bytes); }
+  void free(std::uint32_t region) override { regions_.destroy(region); }
   void poll() override {}
   bool passive() const override { return true; }
 
@@ -105,23 +140,33 @@ class ShmTransport final : public Transport {
   bool same_host(const ShmAddress& peer) const;
   Result<Pair*> create_pair(const PairKey& key);
   Status join(const PairKey& key, const ShmAddress& peer, int deadline_ms, Pair** joined);
+  Status join_regions(Pair& pair, const PairKey& key, const ShmAddress& peer, int deadline_ms);
+  void let_read(Pair& pair, const ShmAddress& peer, pid_t pid, int peer_rank) const;
   ShmListener::Grant grant(const ShmRequest& request);
+  ShmListener::Grant grant_region(const ShmRequest& request);
   void linger();
   bool awaits_fetching() const;
 
   ShmOptions options_;
   RingLayout layout_;
+  bool crowded_ = false;
   ShmAddress self_;
   std::mutex connect_mutex_;  // one connect() at a time; never taken by the listener
   std::mutex pairs_mutex_;    // held for no wait
   std::condition_variable fetched_;
   std::map<PairKey, std::unique_ptr<Pair>> pairs_;
+  ShmRegions regions_;
+  std::unique_ptr<FanOutMemory> fan_outs_;
   std::unique_ptr<ShmListener> listener_;  // last: its thread ends before what it uses
 };
 
 Status ShmTransport::start() {
   Nonce name = random_nonce();
   self_ = {read_boot_id(), options_.host_id, "weft-shm-" + to_hex(name), random_nonce(), ::geteuid(), ::getpid()};
+  if (options_.single_copy) self_.nonce_at = reinterpret_cast<std::uintptr_t>(self_.nonce.data());
+  WEFT_TRY_ASSIGN(const Region memory, regions_.create(FanOutMemory::bytes(layout_.slot_bytes)));
+  WEFT_ASSERT(memory.number == kFanOutRegion);
+  fan_outs_ = std::make_unique<FanOutMemory>(memory.data, layout_.slot_bytes);
   WEFT_TRY_ASSIGN(listener_, ShmListener::start(self_.socket, self_.nonce,
                                                 [this](const ShmRequest& request) { return grant(request); }));
   return {};
@@ -155,6 +200,7 @@ Result<Pair*> ShmTransport::create_pair(const PairKey& key) {
 }
 
 ShmListener::Grant ShmTransport::grant(const ShmRequest& request) {
+  if (request.kind == ShmRequest::Kind::Region) return grant_region(request);
   const std::lock_guard lock(pairs_mutex_);
   if (request.listener_rank >= request.requester_rank) return {ShmReply::Result::Failed, {}};
   auto pair = create_pair({request.requester, request.listener_rank, request.requester_rank});
@@ -162,6 +208,19 @@ ShmListener::Grant ShmTransport::grant(const ShmRequest& request) {
   if (!(*pair)->to_pass) return {ShmReply::Result::AlreadyTaken, {}};
   fetched_.notify_all();
   return {ShmReply::Result::Ok, std::move((*pair)->to_pass)};
+}
+
+ShmListener::Grant ShmTransport::grant_region(const ShmRequest& request) {
+  base::FileDescriptor descriptor = regions_.descriptor(request.region);
+  if (!descriptor) return {ShmReply::Result::Failed, {}};
+  if (request.region == kFanOutRegion) {
+    const std::lock_guard lock(pairs_mutex_);
+    // A peer that asks has the pair's memory, and this rank made it or has sent nothing yet.
+    const auto pair = pairs_.find({request.requester, request.listener_rank, request.requester_rank});
+    if (pair != pairs_.end() && pair->second != nullptr) pair->second->fan_out_passed = true;
+    fetched_.notify_all();
+  }
+  return {ShmReply::Result::Ok, std::move(descriptor)};
 }
 
 // A rank that has sent its last message may end before the receiver has come to ask for the memory that it lies in.
@@ -176,8 +235,8 @@ void ShmTransport::linger() {
 bool ShmTransport::awaits_fetching() const {
   return std::any_of(pairs_.begin(), pairs_.end(), [](const auto& entry) {
     Pair* const pair = entry.second.get();
-    return pair != nullptr && pair->to_pass && pair->watch != nullptr && pair->side.has_unread() &&
-           pair->watch->check().ok();
+    return pair != nullptr && (pair->to_pass || !pair->fan_out_passed) && pair->watch != nullptr &&
+           pair->side.has_unread() && pair->watch->check().ok();
   });
 }
 
@@ -220,7 +279,36 @@ Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadli
     pairs_[key] = std::make_unique<Pair>(std::move(memory), segment, 1, base::FileDescriptor());
     *joined = pairs_[key].get();
   }
+  let_read(**joined, peer, answer.pid, peer_rank);
   (*joined)->watch = std::make_unique<ShmWatch>(std::move(answer), peer_rank, peer.pid);
+  return {};
+}
+
+void ShmTransport::let_read(Pair& pair, const ShmAddress& peer, pid_t pid, int peer_rank) const {
+  // A message that is read where it is has its sender wait for that.
+  if (!options_.single_copy || crowded_ || peer.nonce_at == 0) return;
+  const Result<PeerMemory> memory = PeerMemory::open(pid, peer.nonce_at, peer.nonce);
+  if (!memory) {
+    if (options_.note)
+      options_.note(fmt::format("long messages of rank {} go through slots: {}", peer_rank, memory.error().message()));
+    return;
+  }
+  pair.process = *memory;
+  pair.side.tell_reads_peer();
+}
+
+// A peer that has ended meanwhile sends nothing from there any more, or it would have waited.
+Status ShmTransport::join_regions(Pair& pair, const PairKey& key, const ShmAddress& peer, int deadline_ms) {
+  if (pair.mapper != nullptr) return {};
+  const auto [nonce, self_rank, peer_rank] = key;
+  pair.mapper = std::make_unique<ShmMapper>(
+      peer,
+      ShmRequest{
+          .listener = peer.nonce, .requester = self_.nonce, .requester_rank = self_rank, .listener_rank = peer_rank});
+  const Result<Region> mapped = pair.mapper->map(kFanOutRegion, deadline_ms);
+  if (!mapped && mapped.error().code() != Code::PeerLost) return mapped.error();
+  if (mapped) pair.regions.theirs.add(*mapped);
+  pair.regions.ours.add(fan_outs_->region());
   return {};
 }
 
@@ -233,11 +321,15 @@ Result<std::unique_ptr<Connection>> ShmTransport::connect(int self_rank, int pee
   }
   const std::lock_guard lock(connect_mutex_);
   Pair* pair = nullptr;
-  Status joined = join({peer->nonce, self_rank, peer_rank}, *peer, deadline_ms, &pair);
+  const PairKey key(peer->nonce, self_rank, peer_rank);
+  Status joined = join(key, *peer, deadline_ms, &pair);
+  if (joined.ok()) joined = join_regions(*pair, key, *peer, deadline_ms);
   if (!joined.ok()) {
     return Status(joined.code(), fmt::format("shm to rank {}: {}", peer_rank, joined.message()), peer_rank);
   }
-  return std::unique_ptr<Connection>(std::make_unique<SlotConnection>(pair->side, *pair->watch, peer_rank));
+  return std::unique_ptr<Connection>(
+      std::make_unique<SlotConnection>(SlotPeer{pair->side, *pair->watch, pair->regions, *pair->mapper, *fan_outs_,
+                                                pair->process ? &*pair->process : nullptr, peer_rank}));
 }
 
 }  // namespace

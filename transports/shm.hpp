@@ -5,6 +5,7 @@
 // really mapped.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,10 +15,12 @@
 namespace weft::transports {
 
 struct ShmOptions {
-  std::string host_id;  // ranks with different host_ids never join
+  std::string host_id = {};  // ranks with different host_ids never join
   std::size_t slot_bytes = kDefaultSlotBytes;
   int reach_deadline_ms = 2'000;  // for reaches() to try a mapping
-  int linger_ms = 10'000;         // how long the end of a transport waits for peers to fetch what was sent to them
+  bool single_copy = true;        // long messages may be read from the sender's memory, where the system allows it
+  std::function<void(const std::string& text)> note = {};  // told why a peer's memory cannot be read
+  int linger_ms = 10'000;  // how long the end of a transport waits for peers to fetch what was sent to them
 };
 
 // Starts the listening thread; it ends with the transport.

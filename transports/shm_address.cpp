@@ -14,7 +14,7 @@ namespace weft::transports {
 
 namespace {
 
-constexpr std::string_view kHead = "weft-shm 1";
+constexpr std::string_view kHead = "weft-shm 2";
 
 std::optional<std::string_view> next_line(std::string_view& text) {
   const auto end = text.find('\n');
@@ -41,11 +41,12 @@ bool parse_nonce(std::string_view hex, Nonce& nonce) {
 }  // namespace
 
 std::string ShmAddress::to_text() const {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", kHead, boot_id, socket, to_hex(nonce), uid, pid, host_id);
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kHead, boot_id, socket, to_hex(nonce), uid, pid, nonce_at,
+                     host_id);
 }
 
 std::optional<ShmAddress> ShmAddress::parse(std::string_view text) {
-  std::array<std::string_view, 6> lines;
+  std::array<std::string_view, 7> lines;
   for (std::string_view& line : lines) {
     const auto next = next_line(text);
     if (!next) return std::nullopt;
@@ -56,7 +57,7 @@ std::optional<ShmAddress> ShmAddress::parse(std::string_view text) {
   address.socket = lines[2];
   address.host_id = text;
   const bool good = lines[0] == kHead && parse_nonce(lines[3], address.nonce) && parse_number(lines[4], address.uid) &&
-                    parse_number(lines[5], address.pid);
+                    parse_number(lines[5], address.pid) && parse_number(lines[6], address.nonce_at);
   if (!good) return std::nullopt;
   return address;
 }

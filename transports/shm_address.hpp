@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ struct ShmAddress {
   std::string socket;   // abstract name on which the process listens; other network namespaces do not see it
   Nonce nonce{};        // to be shown to the listener
   uid_t uid = 0;
-  pid_t pid = 0;  // for messages
+  pid_t pid = 0;               // for messages
+  std::uint64_t nonce_at = 0;  // where in the process's memory the nonce is; 0: it is not to be read
 
   std::string to_text() const;
   static std::optional<ShmAddress> parse(std::string_view text);

@@ -149,6 +149,7 @@ Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int dea
   }
   // Opened before the request is sent: an answer then proves that the process was alive and its number not taken by
   // another.
+  answer.pid = listener->pid;
   if (listener->pid > 0)
     answer.process = base::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, listener->pid, 0)));
   const auto late = [&] {

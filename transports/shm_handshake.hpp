@@ -17,11 +17,12 @@ namespace weft::transports {
 
 struct ShmRequest {
   static constexpr std::uint64_t kMagic = 0x6b736d6873746677;  // "wftshmsk"
-  static constexpr std::uint32_t kVersion = 1;                 // of the two packets; segments have their own
+  static constexpr std::uint32_t kVersion = 2;                 // of the two packets; segments have their own
   enum class Kind : std::uint32_t {
     Probe,    // a page to try whether mapping works
     Segment,  // the memory of the pair {requester, listener}
     Watch,    // nothing but the open socket
+    Region,   // memory of the listener, by its number
   };
 
   std::uint64_t magic = kMagic;
@@ -31,6 +32,7 @@ struct ShmRequest {
   Nonce requester{};  // names the requester's transport
   std::int32_t requester_rank = -1;
   std::int32_t listener_rank = -1;
+  std::uint32_t region = 0;  // Kind::Region
 };
 
 struct ShmReply {
@@ -54,6 +56,7 @@ struct ShmAnswer {
   base::FileDescriptor socket;
   base::FileDescriptor process;  // a pidfd of the listener; invalid where the system has none
   base::FileDescriptor passed;   // what came with the reply
+  pid_t pid = 0;                 // of the listener, in this process's namespace; 0: it is not known here
 };
 // Connects, asks, waits for the answer until the deadline. PeerLost if nobody listens any more.
 Result<ShmAnswer> ask(const ShmAddress& peer, const ShmRequest& request, int deadline_ms);

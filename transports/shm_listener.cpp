@@ -29,7 +29,7 @@ constexpr std::size_t kMaxClients = 8192;
 }  // namespace
 
 Result<std::unique_ptr<ShmListener>> ShmListener::start(std::string_view socket_name, const Nonce& nonce,
-                                                        GrantSegment grant) {
+                                                        GrantMemory grant) {
   WEFT_TRY_ASSIGN(base::FileDescriptor socket, listen_abstract(socket_name));
   WEFT_TRY_ASSIGN(SharedMemory::Created probe, SharedMemory::create(sizeof(ShmProbe)));
   new (probe.memory.data()) ShmProbe{ShmRequest::kMagic, nonce};
@@ -43,7 +43,7 @@ Result<std::unique_ptr<ShmListener>> ShmListener::start(std::string_view socket_
 }
 
 ShmListener::ShmListener(base::FileDescriptor socket, base::FileDescriptor stop, const Nonce& nonce,
-                         SharedMemory::Created probe, GrantSegment grant)
+                         SharedMemory::Created probe, GrantMemory grant)
     : socket_(std::move(socket)),
       stop_(std::move(stop)),
       nonce_(nonce),
@@ -130,7 +130,8 @@ bool ShmListener::serve_client(Client& client) {
   ShmReply reply{.result = check(client, *request)};
   Grant grant;
   int passed = -1;
-  if (reply.result == ShmReply::Result::Ok && request->kind == ShmRequest::Kind::Segment) {
+  const bool grants = request->kind == ShmRequest::Kind::Segment || request->kind == ShmRequest::Kind::Region;
+  if (reply.result == ShmReply::Result::Ok && grants) {
     grant = grant_(*request);
     reply.result = grant.result;
     passed = grant.memory.get();

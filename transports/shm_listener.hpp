@@ -23,10 +23,10 @@ class ShmListener {
     ShmReply::Result result = ShmReply::Result::Ok;
     base::FileDescriptor memory;
   };
-  using GrantSegment = std::function<Grant(const ShmRequest& request)>;
+  using GrantMemory = std::function<Grant(const ShmRequest& request)>;
 
   static Result<std::unique_ptr<ShmListener>> start(std::string_view socket_name, const Nonce& nonce,
-                                                    GrantSegment grant);
+                                                    GrantMemory grant);
   ~ShmListener();  // joins the thread and closes all connections: the peers see the end
 
  private:
@@ -37,7 +37,7 @@ class ShmListener {
     bool greeted = false;
   };
   ShmListener(base::FileDescriptor socket, base::FileDescriptor stop, const Nonce& nonce, SharedMemory::Created probe,
-              GrantSegment grant);
+              GrantMemory grant);
 
   void serve();
   void accept_clients();
@@ -55,7 +55,7 @@ class ShmListener {
   base::FileDescriptor stop_;
   Nonce nonce_;
   SharedMemory::Created probe_;
-  GrantSegment grant_;
+  GrantMemory grant_;
   std::vector<Client> clients_;  // of the thread
   std::thread thread_;
 };

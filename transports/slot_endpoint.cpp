@@ -6,8 +6,8 @@
 namespace weft::transports {
 
 bool SlotEndpoint::attach() {
-  if (cancelled_ || !side_.attach(lane_)) return false;
-  receiver_.attach(side_.receive_ring(lane_), side_.layout());
+  if (cancelled_ || !peer_.side.attach(lane_)) return false;
+  receiver_.attach(peer_.side.receive_ring(lane_), peer_.side.layout(), {&peer_.regions.theirs, peer_.process});
   return true;
 }
 
@@ -16,28 +16,57 @@ bool SlotEndpoint::unexpected(Unexpected* what) { return receiver_.attached() &&
 bool SlotEndpoint::peek(Unexpected* what) { return (receiver_.attached() || attach()) && receiver_.peek(what); }
 
 Status SlotEndpoint::failure() {
-  if (cancelled_) return {Code::Aborted, fmt::format("lane {:#x} was cancelled", lane_.id), peer_rank_};
-  Status lost = watch_.check();
-  if (lost.ok() && side_.closed_by_peer(lane_)) {
-    lost = {Code::PeerLost, fmt::format("rank {} closed its end of lane {:#x}", peer_rank_, lane_.id), peer_rank_};
+  if (cancelled_) return {Code::Aborted, fmt::format("lane {:#x} was cancelled", lane_.id), peer_.rank};
+  Status lost = peer_.watch.check();
+  if (lost.ok() && receiver_.unreadable())
+    return {Code::SystemError, fmt::format("what rank {} sent cannot be read where it says that it is", peer_.rank),
+            peer_.rank};
+  if (lost.ok() && peer_.side.closed_by_peer(lane_)) {
+    lost = {Code::PeerLost, fmt::format("rank {} closed its end of lane {:#x}", peer_.rank, lane_.id), peer_.rank};
   }
   // What was sent before the end can still be received; asked after the end was seen, so that nothing is missed.
   if (!lost.ok() && (receiver_.attached() || attach()) && receiver_.arrived() && !sender_.full()) return {};
   return lost;
 }
 
-// Messages are copied when they are posted, and received bytes are lent where they are: no buffer is in use to begin
-// with.
+// Messages are copied when they are posted, or lie in memory that the peer reads at its own risk, and received bytes
+// are lent where they are: no buffer is in use to begin with.
 void SlotEndpoint::cancel(int /*deadline_ms*/) {
   cancelled_ = true;
-  side_.give_up(lane_);
+  peer_.side.give_up(lane_);
   sender_.close();
   receiver_.detach();
 }
 
 Result<std::unique_ptr<Endpoint>> SlotConnection::open_lane(std::uint64_t lane) {
-  WEFT_TRY_ASSIGN(const SegmentSide::Lane opened, side_.open(lane));
-  return std::unique_ptr<Endpoint>(std::make_unique<SlotEndpoint>(side_, opened, watch_, peer_rank_));
+  WEFT_TRY_ASSIGN(const SegmentSide::Lane opened, peer_.side.open(lane));
+  return std::unique_ptr<Endpoint>(std::make_unique<SlotEndpoint>(peer_, opened, peer_.fan_outs.open(lane)));
+}
+
+namespace {
+
+Status too_many(int rank) {
+  return {Code::ResourceExhausted,
+          fmt::format("{} regions are shared with rank {}; free memory that is not used", RegionTable::kCapacity, rank),
+          rank};
+}
+
+}  // namespace
+
+Status SlotConnection::map(std::uint32_t region, int deadline_ms) {
+  WEFT_TRY_ASSIGN(const Region mapped, peer_.mapper.map(region, deadline_ms));
+  if (peer_.regions.theirs.add(mapped)) return {};
+  peer_.mapper.unmap(region);
+  return too_many(peer_.rank);
+}
+
+void SlotConnection::unmap(std::uint32_t region) {
+  peer_.regions.theirs.remove(region);
+  peer_.mapper.unmap(region);
+}
+
+Status SlotConnection::share(const Region& region) {
+  return peer_.regions.ours.add(region) ? Status() : too_many(peer_.rank);
 }
 
 }  // namespace weft::transports

@@ -3,8 +3,11 @@
 
 #include <memory>
 
+#include "transports/peer_memory.hpp"
 #include "transports/segment.hpp"
+#include "transports/slot_receiver.hpp"
 #include "transports/slot_ring.hpp"
+#include "transports/slot_sender.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports {
@@ -16,26 +19,54 @@ class PeerWatch {
   virtual Status check() = 0;  // PeerLost once it is gone
 };
 
+// How memory of the peer is mapped here.
+class RegionMapper {
+ public:
+  virtual ~RegionMapper() = default;
+  virtual Result<Region> map(std::uint32_t region, int deadline_ms) = 0;
+  virtual void unmap(std::uint32_t region) = 0;
+};
+
+// What joins this rank to a peer. All outlive the connection.
+struct SlotPeer {
+  SegmentSide& side;
+  PeerWatch& watch;
+  ConnectionRegions& regions;
+  RegionMapper& mapper;
+  FanOutMemory& fan_outs;     // this rank's
+  const PeerMemory* process;  // null: the peer's memory may not be read
+  int rank;
+};
+
 class SlotEndpoint final : public Endpoint {
  public:
-  // `side` and `watch` outlive the endpoint.
-  SlotEndpoint(SegmentSide& side, const SegmentSide::Lane& lane, PeerWatch& watch, int peer_rank)
-      : sender_(side.send_ring(lane), side.layout()), side_(side), lane_(lane), watch_(watch), peer_rank_(peer_rank) {}
+  // What `peer` refers to outlives the endpoint. `fan_out` was opened for the lane, or is null.
+  SlotEndpoint(const SlotPeer& peer, const SegmentSide::Lane& lane, FanOut* fan_out)
+      : fan_out_(peer.fan_outs, lane.id, fan_out),
+        sender_(peer.side.send_ring(lane), peer.side.layout(),
+                {&peer.regions.ours, fan_out, &peer.side.read_by_peer()}),
+        peer_(peer),
+        lane_(lane) {}
   SlotEndpoint(const SlotEndpoint&) = delete;
   SlotEndpoint& operator=(const SlotEndpoint&) = delete;
-  ~SlotEndpoint() override { side_.close(lane_); }
+  ~SlotEndpoint() override {
+    sender_.learn_credit();  // the ring is another's afterwards
+    peer_.side.close(lane_);
+  }
 
   bool send(const void* data, std::size_t bytes, const Signature& signature) override {
     return sender_.send(data, bytes, signature);
   }
-  Stage stage(std::size_t bytes) override { return {sender_.stage(bytes), sender_.far()}; }
-  const void* receive(std::size_t bytes, void* /*landing*/, const Signature& expected) override {
+  Stage stage(std::size_t bytes, const void* source) override { return {sender_.stage(bytes, source), sender_.far()}; }
+  FanOut* fan_out() override { return sender_.fan_out(); }
+  bool refers(const void* data, std::size_t bytes) override { return sender_.refers(data, bytes); }
+  const void* receive(std::size_t bytes, void* landing, const Signature& expected) override {
     if (!receiver_.attached() && !attach()) [[unlikely]]
       return nullptr;
-    return receiver_.receive(bytes, expected);
+    return receiver_.receive(bytes, landing, expected);
   }
   void release() override { receiver_.release(); }
-  std::uint64_t sends_done() override { return sender_.posted(); }
+  std::uint64_t sends_done() override { return sender_.done(); }
   bool unexpected(Unexpected* what) override;
   bool peek(Unexpected* what) override;
   Status failure() override;
@@ -44,26 +75,43 @@ class SlotEndpoint final : public Endpoint {
  private:
   bool attach();
 
+  // Closed when no sender can hold a slot any more.
+  class OpenFanOut {
+   public:
+    OpenFanOut(FanOutMemory& memory, std::uint64_t lane, const FanOut* opened)
+        : memory_(memory), lane_(lane), opened_(opened != nullptr) {}
+    OpenFanOut(const OpenFanOut&) = delete;
+    OpenFanOut& operator=(const OpenFanOut&) = delete;
+    ~OpenFanOut() {
+      if (opened_) memory_.close(lane_);
+    }
+
+   private:
+    FanOutMemory& memory_;
+    std::uint64_t lane_;
+    bool opened_;
+  };
+
+  OpenFanOut fan_out_;
   // What a message touches, on lines of their own: the senders and receivers of other lanes may be other threads.
   alignas(64) SlotSender sender_;
   alignas(64) SlotReceiver receiver_;
-  alignas(64) SegmentSide& side_;
+  alignas(64) SlotPeer peer_;
   SegmentSide::Lane lane_;
-  PeerWatch& watch_;
-  int peer_rank_;
   bool cancelled_ = false;
 };
 
 class SlotConnection final : public Connection {
  public:
-  SlotConnection(SegmentSide& side, PeerWatch& watch, int peer_rank)
-      : side_(side), watch_(watch), peer_rank_(peer_rank) {}
+  explicit SlotConnection(const SlotPeer& peer) : peer_(peer) {}
   Result<std::unique_ptr<Endpoint>> open_lane(std::uint64_t lane) override;
+  Status map(std::uint32_t region, int deadline_ms) override;
+  void unmap(std::uint32_t region) override;
+  Status share(const Region& region) override;
+  void unshare(std::uint32_t region) override { peer_.regions.ours.remove(region); }
 
  private:
-  SegmentSide& side_;
-  PeerWatch& watch_;
-  int peer_rank_;
+  SlotPeer peer_;
 };
 
 }  // namespace weft::transports

@@ -14,6 +14,8 @@
 
 namespace weft::transports {
 
+class FanOut;
+
 // Travels with every message, in its cache line (shm) or folded into the tag (ucx). The receiver states what it
 // expects; a message with another signature is never delivered.
 struct Signature {
@@ -47,8 +49,14 @@ class Endpoint {
   virtual bool send(const void* data, std::size_t bytes, const Signature& signature) = 0;
 
   // Where the next message's bytes may be written, to spare a copy: a send() of as many bytes from there takes them as
-  // they lie. Until the next send().
-  virtual Stage stage(std::size_t /*bytes*/) { return {}; }
+  // they lie. Until the next send(). Otherwise they would be sent from `source`.
+  virtual Stage stage(std::size_t /*bytes*/, const void* /*source*/) { return {}; }
+
+  // Slots for what goes to several peers, shared by the endpoints of this lane's number to them: a send() from one of
+  // them copies nothing, and does not read it any more once it is posted. Null: there are none.
+  virtual FanOut* fan_out() { return nullptr; }
+  // Whether a send() from there copies nothing, because the receiver can read it.
+  virtual bool refers(const void* /*data*/, std::size_t /*bytes*/) { return false; }
 
   // The next message if it is here, else null. The pointer is to the bytes where they already are (a shared-memory
   // slot), or is `landing`, into which the transport was free to write from the first call on; it is valid until
@@ -77,6 +85,13 @@ class Endpoint {
   virtual void cancel(int deadline_ms) = 0;
 };
 
+// Memory of one rank that peers may map, for messages that are not copied.
+struct Region {
+  std::uint32_t number = 0;  // of its owner; never used again
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+
 // All lanes to one peer process. `lane` is agreed by both sides (communicator id and channel); `self_id` and `peer_id`
 // are the two ranks in the root communicator.
 class Connection {
@@ -84,6 +99,18 @@ class Connection {
   virtual ~Connection() = default;
   // Opens the lane's end. Both sides open the same lane number; neither waits for the other.
   virtual Result<std::unique_ptr<Endpoint>> open_lane(std::uint64_t lane) = 0;
+
+  // Set-up path. Maps what the peer allocated under that number, so that it may send from it without a copy. Not OK
+  // where that cannot be; then it must not share() it with this rank.
+  virtual Status map(std::uint32_t /*region*/, int /*deadline_ms*/) {
+    return {Code::Unsupported, "this transport maps no memory of peers"};
+  }
+  virtual void unmap(std::uint32_t /*region*/) {}
+  // The peer has mapped the region of this rank. ResourceExhausted if there are too many.
+  virtual Status share(const Region& /*region*/) {
+    return {Code::Unsupported, "this transport maps no memory of peers"};
+  }
+  virtual void unshare(std::uint32_t /*region*/) {}
 };
 
 class Transport {
@@ -101,6 +128,17 @@ class Transport {
   // Lane traffic to that peer. Does not wait for the peer's process; the deadline bounds what it must wait for.
   virtual Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
                                                       int deadline_ms) = 0;
+  // Told before anything is connected: this host has more ranks than cores, so that a wait for a peer costs a time
+  // slice.
+  virtual void crowd() {}
+
+  // Memory that peers can map, zeroed, on pages of its own. Unsupported where the transport has none.
+  virtual Result<Region> allocate(std::size_t /*bytes*/) {
+    return Status(Code::Unsupported, "this transport has no memory that peers can map");
+  }
+  // Of nothing that is in use; peers that have it mapped keep it.
+  virtual void free(std::uint32_t /*region*/) {}
+
   // Moves the transport along (ucx); called by the engine about once per advance. Cheap or empty.
   virtual void poll() = 0;
   // True if poll() does nothing, so need not be called.

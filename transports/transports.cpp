@@ -21,7 +21,12 @@ constexpr std::array<std::string_view, 2> kPreference = {"shm", "ucx"};
 
 // `name` is one of kPreference.
 Result<std::unique_ptr<Transport>> make_transport(std::string_view name, const Options& options) {
-  if (name == "shm") return make_shm_transport({.host_id = options.host_id});
+  if (name == "shm") {
+    return make_shm_transport(
+        {.host_id = options.host_id, .single_copy = options.single_copy, .note = [options](const std::string& text) {
+           base::logger_of(options).info("{}", text);
+         }});
+  }
   WEFT_ASSERT(name == "ucx");
   return make_ucx_transport({.interface = options.interface});
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weft/choice.hpp"
+#include "weft/memory.hpp"
 #include "weft/operation.hpp"
 #include "weft/options.hpp"
 #include "weft/status.hpp"
@@ -67,6 +68,13 @@ class Communicator {
                   int root = 0);
   Status scatter_v(const void* in, const Blocks& in_blocks, void* out, std::uint64_t count, DataType dtype,
                    int root = 0);
+
+  // Collective over this communicator: memory that the other ranks of a host read directly, for buffers that are used
+  // again and again. All ranks ask for as many bytes. ResourceExhausted, on all ranks, names the one that has no
+  // memory; ranks that cannot read each other's memory are no error (SymmetricMemory::reason). A freed one must not be
+  // in use.
+  Result<SymmetricMemory> allocate(std::size_t bytes);
+  Status free(SymmetricMemory memory);
 
   // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative
   // colour takes no part and gets a communicator of one rank (itself). Uses the parent's connections.

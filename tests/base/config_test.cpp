@@ -49,6 +49,7 @@ TEST(Config, each_variable_sets_its_field) {
                                       {"WEFT_TOPOLOGY", "/tmp/a.json"},
                                       {"WEFT_HOST_ID", "blue"},
                                       {"WEFT_INTERFACE", "eth1"},
+                                      {"WEFT_SINGLE_COPY", "off"},
                                       {"WEFT_LOG", "debug"}});
   EXPECT_EQ(options.timeout_ms, 1500);
   EXPECT_THAT(options.transports, ElementsAre("shm", "ucx"));
@@ -58,6 +59,7 @@ TEST(Config, each_variable_sets_its_field) {
   EXPECT_EQ(options.topology_file, "/tmp/a.json");
   EXPECT_EQ(options.host_id, "blue");
   EXPECT_EQ(options.interface, "eth1");
+  EXPECT_FALSE(options.single_copy);
   EXPECT_EQ(options.log_level, "debug");
 }
 

@@ -23,46 +23,13 @@
 #include "tests/support/no_threads.hpp"
 #include "tests/transports/support/harness.hpp"
 #include "tests/transports/support/process.hpp"
+#include "tests/transports/support/shm_ends.hpp"
 #include "transports/segment.hpp"
 #include "transports/shm_handshake.hpp"
 #include "transports/shm_memory.hpp"
 
 namespace weft::transports::testing {
 namespace {
-
-std::unique_ptr<Transport> transport(const ShmOptions& options = {}) {
-  auto made = make_shm_transport(options);
-  EXPECT_TRUE(made.has_value()) << made.status().to_string();
-  return std::move(made).value();
-}
-
-std::unique_ptr<Endpoint> open(Transport& from, int self, int peer, std::string_view address, std::uint64_t lane,
-                               std::unique_ptr<Connection>* connection) {
-  auto made = from.connect(self, peer, address, kDeadlineMs);
-  if (!made) {
-    ADD_FAILURE() << made.error().to_string();
-    return nullptr;
-  }
-  *connection = std::move(made).value();
-  auto end = (*connection)->open_lane(lane);
-  if (!end) {
-    ADD_FAILURE() << end.error().to_string();
-    return nullptr;
-  }
-  return std::move(end).value();
-}
-
-// Receives `bytes` bytes and compares them with pattern(bytes, seed).
-bool expect_message(Endpoint& end, std::size_t bytes, std::uint32_t seed) {
-  std::vector<std::byte> landing(bytes);
-  const void* found = nullptr;
-  if (!eventually([&] { return (found = end.receive(bytes, landing.data(), signature(seed))) != nullptr; }))
-    return false;
-  const std::vector<std::byte> expected = pattern(bytes, seed);
-  const bool equal = std::equal(expected.begin(), expected.end(), static_cast<const std::byte*>(found));
-  end.release();
-  return equal;
-}
 
 bool send_message(Endpoint& end, std::size_t bytes, std::uint32_t seed) {
   const auto data = pattern(bytes, seed);
@@ -560,8 +527,9 @@ TEST(Shm, no_descriptor_is_left_behind_and_nothing_has_a_name) {
     auto end1 = open(*there, 1, 0, here->address(), 1, &connection1);
     EXPECT_TRUE(send_message(*end0, 50'000, 1));
     EXPECT_TRUE(expect_message(*end1, 50'000, 1));
-    // The page for probes of each; the pair's memory is mapped and its descriptor closed.
-    EXPECT_TRUE(eventually([&] { return memory_files() == 2; })) << memory_files();
+    // The page for probes of each, and its slots for several peers; the pair's memory is mapped and its descriptor
+    // closed.
+    EXPECT_TRUE(eventually([&] { return memory_files() == 4; })) << memory_files();
     EXPECT_EQ(named(), named_before);
   }
   EXPECT_EQ(open_descriptors(), before);

@@ -1,5 +1,6 @@
 // One direction of a lane in the memory of this thread: where messages are written, and how.
-#include "transports/slot_ring.hpp"
+#include "transports/slot_receiver.hpp"
+#include "transports/slot_sender.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ class SlotRing : public ::testing::Test {
   ~SlotRing() override { ::operator delete[](memory_, std::align_val_t{64}); }
 
   std::string_view received(std::size_t bytes) {
-    const void* const lent = receiver_.receive(bytes, kCall);
+    const void* const lent = receiver_.receive(bytes, nullptr, kCall);
     return lent == nullptr ? "" : std::string_view(static_cast<const char*>(lent), bytes);
   }
 
@@ -33,7 +34,7 @@ class SlotRing : public ::testing::Test {
 TEST_F(SlotRing, a_staged_message_is_taken_where_it_was_written) {
   for (int message = 0; message < 40; ++message) {
     const std::string text(1000, static_cast<char>('a' + message % 26));
-    std::byte* const stage = sender_.stage(text.size());
+    std::byte* const stage = sender_.stage(text.size(), nullptr);
     ASSERT_NE(stage, nullptr);
     std::memcpy(stage, text.data(), text.size());
     ASSERT_TRUE(sender_.send(stage, text.size(), kCall));
@@ -44,18 +45,18 @@ TEST_F(SlotRing, a_staged_message_is_taken_where_it_was_written) {
 
 TEST_F(SlotRing, what_is_not_sent_from_the_stage_is_copied) {
   const std::string text(500, 'x');
-  std::byte* const stage = sender_.stage(text.size());
+  std::byte* const stage = sender_.stage(text.size(), nullptr);
   std::memset(stage, 'y', text.size());
   ASSERT_TRUE(sender_.send(text.data(), text.size(), kCall));
   EXPECT_EQ(received(text.size()), text);
 }
 
 TEST_F(SlotRing, there_is_no_stage_for_what_travels_in_a_line_or_has_no_room) {
-  EXPECT_EQ(sender_.stage(40), nullptr);
+  EXPECT_EQ(sender_.stage(40, nullptr), nullptr);
   const std::string text(41, 'z');
   for (std::uint64_t message = 0; message < kSlots; ++message)
     ASSERT_TRUE(sender_.send(text.data(), text.size(), kCall));
-  EXPECT_EQ(sender_.stage(41), nullptr);
+  EXPECT_EQ(sender_.stage(41, nullptr), nullptr);
 }
 
 TEST(Filler, takes_a_receiver_for_far_after_two_slow_fills_and_for_near_after_a_fast_one) {

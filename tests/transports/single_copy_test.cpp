@@ -1,0 +1,114 @@
+// Long messages that are read from the sender's memory, and processes that may not do so.
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/transports/support/harness.hpp"
+#include "tests/transports/support/process.hpp"
+#include "tests/transports/support/shm_ends.hpp"
+
+namespace weft::transports::testing {
+namespace {
+
+// The first long message takes a slot, the second is read, until what both cost is known.
+TEST(SingleCopy, a_long_message_may_be_read_where_it_is_and_is_done_when_it_was_given_back) {
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& text) { notes.push_back(text); };
+  const auto here = transport({.host_id = {}, .note = note});
+  const auto there = transport({.host_id = {}, .note = note});
+  std::unique_ptr<Connection> connections[2];
+  const auto sender = open(*here, 0, 1, there->address(), 1, &connections[0]);
+  const auto receiver = open(*there, 1, 0, here->address(), 1, &connections[1]);
+  EXPECT_TRUE(notes.empty()) << notes.front();
+  const auto first = pattern(20'000, 1);
+  auto second = pattern(60'000, 2);
+  ASSERT_TRUE(sender->send(first.data(), first.size(), signature(1)));
+  EXPECT_EQ(sender->sends_done(), 1U);
+  ASSERT_TRUE(sender->send(second.data(), second.size(), signature(2)));
+  EXPECT_EQ(sender->sends_done(), 1U);
+  EXPECT_TRUE(expect_message(*receiver, first.size(), 1));
+  EXPECT_EQ(sender->sends_done(), 1U);
+  EXPECT_TRUE(expect_message(*receiver, second.size(), 2));
+  EXPECT_EQ(sender->sends_done(), 2U);
+}
+
+TEST(SingleCopy, long_messages_arrive_whole_whichever_way_they_take) {
+  const auto here = transport({});
+  const auto there = transport({});
+  std::unique_ptr<Connection> connections[2];
+  const auto sender = open(*here, 0, 1, there->address(), 1, &connections[0]);
+  const auto receiver = open(*there, 1, 0, here->address(), 1, &connections[1]);
+  for (std::uint32_t message = 0; message < 500; ++message) {
+    const auto data = pattern(16'000 + message * 97, message);
+    ASSERT_TRUE(sender->send(data.data(), data.size(), signature(message)));
+    ASSERT_TRUE(expect_message(*receiver, data.size(), message)) << message;
+    EXPECT_EQ(sender->sends_done(), message + 1);
+  }
+}
+
+// What a process tells whose peer is another one: neither is root, and both may be read, or not.
+std::string note_of_readers(bool dumpable) {
+  const auto become = [dumpable] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return false;
+    return ::prctl(PR_SET_DUMPABLE, dumpable ? 1 : 0) == 0;
+  };
+  const auto rank = [&](int self, Pipe& pipe) {
+    if (!become()) return 3;
+    std::string notes;
+    const auto own = transport({.host_id = {}, .note = [&](const std::string& text) { notes += text; }});
+    pipe.write(own->address());
+    const std::string address = pipe.read();
+    std::unique_ptr<Connection> connection;
+    const auto end = open(*own, self, 1 - self, address, 9, &connection);
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      const auto data = pattern(50'000, i);
+      EXPECT_TRUE(eventually([&] { return end->send(data.data(), data.size(), signature(i)); }));
+      EXPECT_TRUE(expect_message(*end, data.size(), i));
+      EXPECT_TRUE(eventually([&] { return end->sends_done() == i + 1; }));
+    }
+    pipe.write(notes);
+    pipe.read();
+    return 0;
+  };
+  Process lower([&](Pipe& pipe) { return rank(0, pipe); });
+  Process higher([&](Pipe& pipe) { return rank(1, pipe); });
+  const std::string address = lower.pipe().read();
+  lower.pipe().write(higher.pipe().read());
+  higher.pipe().write(address);
+  std::string notes = lower.pipe().read() + higher.pipe().read();
+  for (Process* process : {&lower, &higher}) {
+    process->pipe().write("done");
+    EXPECT_EQ(process->wait(), 0);
+  }
+  return notes;
+}
+
+TEST(SingleCopy, processes_that_may_not_read_each_other_say_why_and_use_slots) {
+  EXPECT_EQ(note_of_readers(true), "");
+  const std::string notes = note_of_readers(false);
+  EXPECT_NE(notes.find("long messages of rank 1 go through slots: the memory of process "), std::string::npos) << notes;
+  EXPECT_NE(notes.find("long messages of rank 0 go through slots"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("cannot be read (Operation not permitted)"), std::string::npos) << notes;
+}
+
+TEST(SingleCopy, where_ranks_share_cores_nothing_is_read) {
+  const auto here = transport({});
+  const auto there = transport({});
+  here->crowd();
+  there->crowd();
+  std::unique_ptr<Connection> connections[2];
+  const auto sender = open(*here, 0, 1, there->address(), 1, &connections[0]);
+  const auto receiver = open(*there, 1, 0, here->address(), 1, &connections[1]);
+  const auto data = pattern(50'000, 1);
+  for (std::uint64_t message = 0; message < 4; ++message) {
+    ASSERT_TRUE(sender->send(data.data(), data.size(), signature(1)));
+    EXPECT_EQ(sender->sends_done(), message + 1);
+    EXPECT_TRUE(expect_message(*receiver, data.size(), 1));
+  }
+}
+
+}  // namespace
+}  // namespace weft::transports::testing
