@@ -66,7 +66,8 @@ struct weft_comm final {
   std::uint32_t mark = weft::comm::c_api::kCommunicatorMark;
   weft::Communicator communicator;
   weft_comm* const parent;
-  int children = 0;  // communicators split from it that are still there
+  std::vector<weft::SymmetricMemory> memory;  // of weft_mem_alloc()
+  int children = 0;                           // communicators split from it that are still there
   weft::comm::c_api::RequestPool requests;
   std::mutex mutex;  // over last_error
   weft::comm::c_api::LastError last_error;

@@ -205,6 +205,17 @@ weft_status_t weft_comm_abort(weft_comm_t comm, const char* reason);
  * WEFT_SUCCESS in *error if none. Its text is then weft_last_error(comm). Waits for nothing. Any thread. */
 weft_status_t weft_comm_get_async_error(weft_comm_t comm, weft_status_t* error);
 
+/* Symmetric memory: the other ranks of a host read a buffer in it where it lies, so that what is sent from there is not
+ * copied on the way. Collective; all ranks ask for as many bytes. Zeroed, on pages of its own; buffers of any call may
+ * lie in it, on some ranks or on all. *buffer is the communicator's until weft_mem_free(), or weft_comm_destroy().
+ * RESOURCE_EXHAUSTED on all ranks names the one that has no memory. Ranks that cannot read each other's memory are no
+ * error: between them messages are copied. Unlike ncclMemAlloc it needs the communicator. */
+weft_status_t weft_mem_alloc(void** buffer, size_t bytes, weft_comm_t comm);
+
+/* Collective; no call may be using it. INVALID_ARGUMENT, and nothing happens: it is not what weft_mem_alloc() gave for
+ * comm. */
+weft_status_t weft_mem_free(void* buffer, weft_comm_t comm);
+
 /* Collective, optional, before weft_comm_destroy(): checks that all ranks made the same calls and took all messages;
  * MISMATCH if not. INVALID_ARGUMENT: operations are still in flight; wait for them first. */
 weft_status_t weft_comm_close(weft_comm_t comm);

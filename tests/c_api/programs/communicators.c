@@ -214,6 +214,31 @@ static void splits(struct rank* self) {
   CHECK_OK(weft_comm_close(self->comm));
 }
 
+/* Buffers that the ranks of a host read where they lie. */
+static void memory(struct rank* self) {
+  enum { COUNT = 100000 };
+  void *in = NULL, *out = NULL, *child_memory = NULL;
+  weft_comm_t child = NULL;
+  int right = 1;
+  CHECK_REFUSED(weft_mem_alloc(NULL, 1, self->comm), "buffer is null");
+  CHECK_REFUSED(weft_mem_alloc(&in, 0, self->comm), "cannot allocate 0 bytes");
+  CHECK_REFUSED(weft_mem_alloc(&in, 1, NULL), "comm is null");
+  CHECK_OK(weft_mem_alloc(&in, COUNT * sizeof(int32_t), self->comm));
+  CHECK_OK(weft_mem_alloc(&out, COUNT * sizeof(int32_t), self->comm));
+  for (int i = 0; i < COUNT; ++i) ((int32_t*)in)[i] = i + self->rank;
+  CHECK_OK(weft_all_reduce(in, out, COUNT, WEFT_INT32, WEFT_SUM, self->comm, NULL));
+  for (int i = 0; i < COUNT; ++i) right = right && ((int32_t*)out)[i] == RANKS * i + RANKS * (RANKS - 1) / 2;
+  CHECK(right);
+  CHECK_REFUSED(weft_mem_free((char*)in + 1, self->comm), "is not what weft_mem_alloc gave for comm");
+  CHECK_REFUSED(weft_mem_free(NULL, self->comm), "is not what weft_mem_alloc gave for comm");
+  CHECK_OK(weft_comm_split(self->comm, self->rank % 2, 0, &child));
+  CHECK_OK(weft_mem_alloc(&child_memory, 1, child));
+  CHECK_REFUSED(weft_mem_free(in, child), "is not what weft_mem_alloc gave for comm");
+  CHECK_OK(weft_comm_destroy(child)); /* with what it has */
+  CHECK_OK(weft_mem_free(in, self->comm));
+  CHECK_REFUSED(weft_mem_free(in, self->comm), "is not what weft_mem_alloc gave for comm");
+}
+
 /* Rank 1 makes a call less. */
 static void close_finds_calls_that_differ(struct rank* self) {
   int32_t in = 1, out = 0;
@@ -227,6 +252,7 @@ int main(void) {
   wrong_ids_and_ranks();
   run_ranks(RANKS, 0, callbacks);
   run_ranks(RANKS, PATIENT_MS, splits);
+  run_ranks(RANKS, PATIENT_MS, memory);
   run_ranks(2, PATIENT_MS, close_finds_calls_that_differ);
   return verdict();
 }
