@@ -41,6 +41,7 @@ def parser():
     add("--time-budget", metavar="SECONDS", type=float, default=0.1, help="timed calls for each size, about (0.1)")
     add("--deadline", metavar="SECONDS", type=float, help="after which a program is ended (120; on clusters 300)")
     add("--invariant", action="store_true", help="Weft's invariant mode, beside peers that promise equal bits, too")
+    add("--symmetric", action="store_true", help="Weft with buffers in symmetric memory, too, in a column of its own")
     add("--tune", action="store_true", help="let Weft measure its algorithms before (weft-bench --tune)")
     add("--weft-bench", metavar="FILE", help="the program (build/release/bin/weft-bench)")
     add("--peers-folder", metavar="FOLDER", help="of wheels and compiled programs (~/.cache/weft/peers)")

@@ -52,7 +52,7 @@ def settings_of(arguments, words):
 
 def compare(arguments, words):
     builder = Builder(arguments.peers_folder)
-    weft = find_weft(arguments.weft_bench, arguments.invariant, arguments.tune)
+    weft = find_weft(arguments.weft_bench, arguments.invariant, arguments.tune, arguments.symmetric)
     peers, left_out = find_peers(builder, arguments.peers_folder, arguments.peers)
     print(peer_list(peers, left_out), file=sys.stderr, flush=True)
     facts = machine.facts()

@@ -11,12 +11,15 @@ def ratio_table(document):
         here = [cell for cell in cells if (cell["cluster"], cell["ranks"]) == (cluster, ranks)]
         collectives = list(dict.fromkeys(cell["collective"] for cell in here))
         found = {(cell["collective"], cell["bytes"]): cell for cell in here}
-        lines = [f"{ranks} ranks{' on ' + cluster if cluster else ''}: best peer's time / Weft's"]
-        rows = [["", *collectives]]
-        for size in sorted({cell["bytes"] for cell in here}):
-            rows.append([format_bytes(size) if size else "-", *(cell_text(found.get((name, size))) for name in collectives)])
-        lines += aligned(rows)
-        blocks.append("\n".join(lines))
+        title = f"{ranks} ranks{' on ' + cluster if cluster else ''}"
+        for ratio, what in (("ratio", "Weft's"), ("symmetric_ratio", "Weft's with symmetric buffers")):
+            if not any(ratio in cell for cell in here):
+                continue
+            rows = [["", *collectives]]
+            for size in sorted({cell["bytes"] for cell in here}):
+                rows.append([format_bytes(size) if size else "-",
+                             *(cell_text(found.get((name, size)), ratio) for name in collectives)])
+            blocks.append("\n".join([f"{title}: best peer's time / {what}", *aligned(rows)]))
     return "\n\n".join(blocks)
 
 
@@ -26,13 +29,13 @@ def aligned(rows):
     return ["  ".join(f"{word:>{width}}" for word, width in zip(row, widths)) for row in rows]
 
 
-def cell_text(cell):
+def cell_text(cell, ratio="ratio"):
     if cell is None:
         return ""
-    if cell["ratio"] is None:
+    if cell.get(ratio) is None:
         return "Weft failed" if cell["weft_us"] is None else "no peer"
     peer = cell["best_peer"]
-    return f"{cell['ratio']:.2f} {peer}/{cell['variants'][peer]}"
+    return f"{cell[ratio]:.2f} {peer}/{cell['variants'][peer]}"
 
 
 def summary_line(document):

@@ -105,7 +105,7 @@ def folder_of_tables():
     return folder
 
 
-def find_weft(program, invariant=False, tune=False):
+def find_weft(program, invariant=False, tune=False, symmetric=False):
     path = Path(program)
     if not path.is_file():
         build = "cmake --preset release && cmake --build --preset release"
@@ -115,11 +115,11 @@ def find_weft(program, invariant=False, tune=False):
     if version.failed:
         raise BadInput(f"{program}: {version.why()}")
     known = set(re.findall(r"--[a-z-]+", run([program, "--help"], 20).output))
-    for asked, option in ((invariant, "--numerics"), (tune, "--tune")):
+    for asked, option in ((invariant, "--numerics"), (tune, "--tune"), (symmetric, "--symmetric")):
         if asked and option not in known:
             raise BadInput(f"{program} has no {option}")
     bench = WeftBench(program, ("--numerics", "invariant") if invariant else (),
-                      (), folder_of_tables() if tune else "")
+                      (("symmetric", ("--symmetric",)),) if symmetric else (), folder_of_tables() if tune else "")
     number = re.search(r"\d+\.\d+\S*", version.output)
     return Contender("weft", "Weft", number[0] if number else "unknown", bench.variants, read_json, {"program": program},
                      bench.tune)

@@ -283,6 +283,7 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_flag("--regret", words.regret, "How much slower what is chosen is than the best")->excludes(tune);
   app.add_option("--table", arguments.table, "Where --tune writes; what is there of other calls is kept")
       ->capture_default_str();
+  app.add_flag("--symmetric", arguments.symmetric, "Buffers in memory that the ranks of a host read directly");
   app.add_flag("--list", words.list, "Tell what can be measured: collectives with their algorithms, types, ops");
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
 }

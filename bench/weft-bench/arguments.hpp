@@ -54,6 +54,7 @@ struct Arguments {
   std::optional<int> timeout_s;
   std::string json;                       // empty: none
   std::string table = "weft-table.json";  // of --tune
+  bool symmetric = false;                 // buffers in symmetric memory
   bool check = true;
   bool pin = true;
 };

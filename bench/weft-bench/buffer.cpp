@@ -24,7 +24,7 @@ std::uint64_t changed(const std::byte* from) {
 }  // namespace
 
 Result<Buffer> Buffer::allocate(std::size_t capacity) {
-  const auto mapped = (capacity + 3 * kGuard - 1) / kGuard * kGuard;
+  const std::size_t mapped = with_guards(capacity);
   void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return Status(Code::ResourceExhausted, fmt::format("no memory for a buffer of {}: {}; choose a smaller --max-bytes",
@@ -33,11 +33,21 @@ Result<Buffer> Buffer::allocate(std::size_t capacity) {
   return Buffer(static_cast<std::byte*>(memory), mapped);
 }
 
+Result<Buffer> Buffer::symmetric(Communicator& communicator, std::size_t capacity) {
+  WEFT_TRY_ASSIGN(SymmetricMemory memory, communicator.allocate(with_guards(capacity)));
+  Buffer buffer(memory.data(), memory.bytes());
+  buffer.symmetric_ = std::move(memory);
+  return buffer;
+}
+
 Buffer::Buffer(Buffer&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), mapped_(other.mapped_), placed_(other.placed_) {}
+    : symmetric_(std::move(other.symmetric_)),
+      memory_(std::exchange(other.memory_, nullptr)),
+      mapped_(other.mapped_),
+      placed_(other.placed_) {}
 
 Buffer::~Buffer() {
-  if (memory_ != nullptr) munmap(memory_, mapped_);
+  if (memory_ != nullptr && symmetric_.data() == nullptr) munmap(memory_, mapped_);
 }
 
 std::span<std::byte> Buffer::place(std::size_t bytes) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "weft/communicator.hpp"
+#include "weft/memory.hpp"
 #include "weft/status.hpp"
 
 namespace weft::bench {
@@ -14,6 +16,8 @@ class Buffer {
  public:
   // ResourceExhausted if the machine has no such memory.
   static Result<Buffer> allocate(std::size_t capacity);
+  // In symmetric memory; collective. The communicator outlives it.
+  static Result<Buffer> symmetric(Communicator& communicator, std::size_t capacity);
 
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&&) = delete;
@@ -28,7 +32,9 @@ class Buffer {
 
  private:
   Buffer(std::byte* memory, std::size_t mapped) : memory_(memory), mapped_(mapped) {}
+  static std::size_t with_guards(std::size_t capacity) { return (capacity + 3 * kGuard - 1) / kGuard * kGuard; }
 
+  SymmetricMemory symmetric_;  // that memory_ is in; without data: memory_ was mapped here
   std::byte* memory_;
   std::size_t mapped_;
   std::size_t placed_ = 0;

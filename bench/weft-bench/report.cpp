@@ -87,6 +87,7 @@ std::string to_json(const Setting& setting, const std::vector<Measurement>& meas
   write_machine(json, setting.machine);
   json.member("launcher", setting.launcher);
   json.member("placement", setting.placement);
+  json.member("buffers", setting.symmetric ? "symmetric" : "private");
   write_places(json, setting.places);
   json.begin_list("results", Layout::Lines);
   for (const auto& measurement : measurements) write_result(json, measurement);

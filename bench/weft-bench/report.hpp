@@ -34,8 +34,9 @@ struct Measurement {
 struct Setting {
   Machine machine;
   std::vector<RankPlace> places;
-  std::string launcher;   // "weft-bench -n", "openmpi", "one rank"
-  std::string placement;  // in words
+  std::string launcher;    // "weft-bench -n", "openmpi", "one rank"
+  std::string placement;   // in words
+  bool symmetric = false;  // buffers are in symmetric memory
 };
 
 // The table goes to standard output, progress to standard error if that is a terminal.

@@ -69,6 +69,7 @@ class Runner {
     setting.launcher = !local.empty()                       ? "weft-bench -n"
                        : communicator_.source() == "single" ? "no launcher"
                                                             : std::string(communicator_.source());
+    setting.symmetric = arguments_.symmetric;
     setting.placement = !local.empty()              ? local
                         : communicator_.size() == 1 ? "one rank: use -n, mpirun, srun or torchrun for more"
                                                     : "as the launcher did";
@@ -149,8 +150,11 @@ class Runner {
 
 Result<Summary> run_benchmark(Communicator& communicator, const Arguments& arguments) {
   const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());
-  WEFT_TRY_ASSIGN(auto in, Buffer::allocate(in_bytes));
-  WEFT_TRY_ASSIGN(auto out, Buffer::allocate(out_bytes));
+  const auto allocate = [&](std::size_t bytes) {
+    return arguments.symmetric ? Buffer::symmetric(communicator, bytes) : Buffer::allocate(bytes);
+  };
+  WEFT_TRY_ASSIGN(auto in, allocate(in_bytes));
+  WEFT_TRY_ASSIGN(auto out, allocate(out_bytes));
   return Runner(communicator, arguments, std::move(in), std::move(out)).run();
 }
 

@@ -57,6 +57,7 @@ std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
       {"--root", arguments.root == kAllRoots ? "all" : fmt::format("{}", arguments.root)},
       {"--in-place", fmt::format("{}", arguments.in_place)},
       {"--out-of-place", fmt::format("{}", arguments.out_of_place)},
+      {"--symmetric", fmt::format("{}", arguments.symmetric)},
       {"--iterations", fmt::format("{}", arguments.iterations)},
       {"--warmup", fmt::format("{}", arguments.warmup)},
       {"--time-budget", fmt::format("{}", arguments.time_budget_s)},

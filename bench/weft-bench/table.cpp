@@ -45,7 +45,7 @@ Table::Table(const Setting& setting, const Arguments& arguments) : show_progress
                                  base::plural(setting.places.size(), "rank"), setting.launcher);
   head += fmt::format("# machine: {}, {}, {} cores, {:.1f} GiB, {}\n", machine.host, machine.cpu, machine.cores,
                       static_cast<double>(machine.memory_bytes) / (1 << 30), machine.kernel);
-  head += fmt::format("# placement: {}\n", setting.placement);
+  head += fmt::format("# placement: {}; {} buffers\n", setting.placement, setting.symmetric ? "symmetric" : "private");
   for (std::size_t rank = 0; rank < setting.places.size() && rank < kMaxPlaces; ++rank) {
     const auto& place = setting.places[rank];
     head += fmt::format("#   rank {:>3}  host {}  pid {}  cpus {}\n", rank, place.host, place.pid, place.cpus);
