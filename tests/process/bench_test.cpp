@@ -38,6 +38,17 @@ TEST(Bench, every_collective_is_right_over_ucx) {
   for (const auto& result : outcome.results) EXPECT_EQ(result.at("transport"), "ucx");
 }
 
+TEST(Bench, every_collective_is_right_with_symmetric_buffers) {
+  for (const char* transport : {"shm", "ucx"}) {
+    const auto outcome =
+        run_bench({"all", "-n", "3", "--transport", transport, "--symmetric", "--in-place", "--out-of-place",
+                   "--min-bytes", "100", "--max-bytes", "1M", "--factor", "100", "--iterations", "2"});
+    ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+    EXPECT_EQ(outcome.wrong(), 0);
+    EXPECT_THAT(outcome.process.output, HasSubstr("; symmetric buffers"));
+  }
+}
+
 TEST(Bench, every_type_and_operator_is_right) {
   const auto outcome =
       run_bench({"all_reduce", "reduce_scatter", "-n", "3", "--dtype", "all", "--op", "all", "--min-bytes", "100",
