@@ -66,9 +66,10 @@ function(weft_compile_soon target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
-# Compiles `files` with `options` besides their target's; precompiled headers were made without these.
+# Compiles `files` with `options` besides their target's and those of an earlier call; precompiled headers were made without these.
 function(weft_compile_with options)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "${options}")
+  set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # The .cpp files of the calling folder, compiled into libweft. Further arguments are headers of its own that most of them include.

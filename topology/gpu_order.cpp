@@ -64,7 +64,7 @@ void count_up(GpuOrder& order) {
 // Takes what one variable leaves; false if it is not set, or says nothing of these GPUs.
 bool choose(const Survey& survey, int host, std::string_view name, VisibleGpus& visible) {
   const std::optional<std::string_view> list = survey.facts(host).variable(name);
-  if (!list || list->empty()) return false;
+  if (!list) return false;
   std::optional<std::vector<int>> left = chosen(survey, *list, visible.order);
   (left ? visible.chosen : visible.passed).push_back(fmt::format("{}={}", name, *list));
   if (!left) return false;

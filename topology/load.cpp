@@ -104,6 +104,8 @@ Result<Survey> load_survey(std::string_view path) {
     if (survey.source.empty()) survey.source = importer.format;
     return survey;
   }
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    return Status(Code::Corrupt, fmt::format("{}: is UTF-16; convert it with iconv -f UTF-16 -t UTF-8", file));
   std::string known;
   for (const Importer& importer : kImporters) known += fmt::format("{}{}", known.empty() ? "" : ", ", importer.format);
   return Status(Code::Corrupt, fmt::format("{}: is not a topology file; give {}", file, known));

@@ -59,10 +59,11 @@ int MachineBuilder::numa(int parent, int os_index) {
   return id;
 }
 
-int MachineBuilder::numa_without_package(int os_index, double socket_gbs) {
+int MachineBuilder::numa_without_package(int os_index, std::optional<double> socket_gbs) {
   const int id = add(NodeKind::Numa, machine_, fmt::format("numa{}", os_index));
   graph_.nodes[static_cast<std::size_t>(id)].os_index = os_index;
-  graph_.connect(machine_, id, LinkKind::Internal, socket_gbs, rates::kSocketLatencyUs, kModelSource);
+  graph_.connect(machine_, id, LinkKind::Internal, socket_gbs.value_or(rates::kSocketUnknownGbs),
+                 rates::kSocketLatencyUs, socket_gbs ? kModelSource : kAssumed);
   return id;
 }
 

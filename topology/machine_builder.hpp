@@ -20,8 +20,9 @@ class MachineBuilder {
   // os_index also numbers the name. `parent`: the machine if there are no packages.
   int package(int os_index, std::string cpu_model);
   int numa(int parent, int os_index);
-  // A NUMA node of a machine whose packages are not known: what leaves it goes as between sockets, at that rate.
-  int numa_without_package(int os_index, double socket_gbs);
+  // A NUMA node of a machine whose packages are not known: what leaves it goes as between sockets, at that rate, or an
+  // assumed one where the CPU is not known either.
+  int numa_without_package(int os_index, std::optional<double> socket_gbs);
   int core_group(int parent, int index);
   // A PCI host bridge below a NUMA node, package or machine.
   int host_bridge(int parent, std::string name);

@@ -259,6 +259,33 @@ TEST(Bindings, without_gpus_and_core_groups_each_numa_node_with_cpus_is_a_rank) 
   EXPECT_THAT(nics_of(*survey, host.ranks[0]), ElementsAre("mlx5_0"));
 }
 
+// As NCCL writes cards whose ports are devices of their own: who uses one of them has half of the card.
+TEST(Bindings, both_devices_of_a_card_are_named) {
+  const Result<Survey> survey = read_nccl_xml(
+      "topo.xml",
+      "<system version='1'><cpu numaid='0' affinity='ff'><pci busid='0000:02:00.0' class='0x030200'><gpu "
+      "dev='0'/></pci>"
+      "<pci busid='0000:01:00.0' class='0x020700' vendor='0x15b3' device='0x1021'><nic>"
+      "<net name='mlx5_0' speed='200000' port='1' guid='0xa000000000000001'/>"
+      "<net name='mlx5_1' speed='200000' port='2' guid='0xa000000000000001'/></nic></pci></cpu></system>");
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  const HostBindings host = bindings_of(*survey);
+  ASSERT_EQ(host.ranks.size(), 1u);
+  EXPECT_THAT(host.ranks[0].nic_names, ElementsAre("mlx5_0", "mlx5_1"));
+}
+
+// The text shows NUMA nodes that GPUs are on, not those of the host.
+TEST(Bindings, a_gpu_without_a_numa_node_does_not_get_that_of_another) {
+  const Result<Survey> survey = read_nvidia_smi("topo.txt",
+                                                "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
+                                                "GPU0\t X \tSYS\t0-7\t0\nGPU1\tSYS\t X \tN/A\tN/A\n");
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  const HostBindings host = bindings_of(*survey);
+  ASSERT_EQ(host.ranks.size(), 2u);
+  EXPECT_EQ(host.ranks[0].memory_node, 0);
+  EXPECT_EQ(host.ranks[1].memory_node, std::nullopt);
+}
+
 TEST(Bindings, where_only_the_allowed_cpus_are_known_these_are_shared_out) {
   Survey survey = machine_of("cpu-2socket");
   for (Node& node : survey.graph.nodes) node.cpus.clear();

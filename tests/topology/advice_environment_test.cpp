@@ -133,6 +133,27 @@ TEST(Environment, names_of_a_dump_stay_on_their_line_and_in_their_quotes) {
   EXPECT_THAT(text, HasSubstr("\nexport GLOO_SOCKET_IFNAME=" + quoted + "\n"));
 }
 
+// "export NAME==eno1" would make zsh look for a program of that name.
+TEST(Environment, a_value_that_begins_with_an_equals_sign_is_quoted) {
+  Survey survey = machine_of("dgx-h100");
+  survey.hosts[0].interfaces.resize(2);
+  InterfaceFacts& out = survey.hosts[0].interfaces[0];
+  out.name = "eno1";
+  out.kind = "physical";
+  out.state = "up";
+  out.addresses = {"10.0.0.4"};
+  out.default_route = true;
+  InterfaceFacts& veth = survey.hosts[0].interfaces[1];
+  veth = out;
+  veth.name = "br-0123";
+  veth.kind = "bridge";
+  veth.default_route = false;
+  Locality locality(survey.graph);
+  const std::string text = environment_text(survey, locality);
+  EXPECT_THAT(text, HasSubstr("\nexport NCCL_SOCKET_IFNAME='=eno1'\n"));
+  EXPECT_THAT(text, HasSubstr("\nexport GLOO_SOCKET_IFNAME=eno1\n"));
+}
+
 void add_roce(Survey& survey, std::string_view nic, int index) {
   DeviceFacts& facts = survey.hosts[0].devices.emplace_back();
   facts.node = nic;

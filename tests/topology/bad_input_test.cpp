@@ -276,6 +276,11 @@ TEST_F(BadInput, deep_and_cyclic_files) {
 TEST_F(BadInput, bytes_that_are_no_text) {
   expect_text_refused("latin.xml", "<topology><object name='\xe9'/></topology>", "latin.xml:1: is not UTF-8");
   expect_text_refused("zero.txt", std::string("\tGPU0\tGPU1\nGPU0\tX\0", 18), "zero.txt:2: holds a zero byte");
+  expect_text_refused("wide.txt",
+                      std::string("\xff\xfe\t\0G\0P\0U\0"
+                                  "0\0\n\0",
+                                  14),
+                      "wide.txt: is UTF-16");
   expect_text_refused("latin.json", "{\"schema\": 1, \"name\": \"\xe9\"}", "not JSON at line 1");
 }
 

@@ -201,6 +201,7 @@ TEST(FabricFile, refusals_name_file_line_and_reason) {
   EXPECT_THAT(file_refusal("weft-fabric 1\nhosts 2 of dgx-x\n"), HasSubstr("unknown word"));
   EXPECT_THAT(file_refusal("weft-fabric 1\nhosts 2 of dgx-h100 hosts:2\n"), HasSubstr("not one"));
   EXPECT_THAT(file_refusal("weft-fabric 1\npod hosts 4\nlevels 2\nhosts 2 of dgx-h100\n"), HasSubstr("levels 3"));
+  EXPECT_THAT(file_refusal("weft-fabric 1\nhosts 2 from a b.xml\n"), HasSubstr("f:2: hosts from needs one file name"));
   EXPECT_THAT(file_refusal("hosts 2\n"), HasSubstr("no fabric file"));
 }
 

@@ -132,7 +132,7 @@ TEST(VisibleGpus, hip_counts_what_rocr_leaves) {
 
 TEST(VisibleGpus, lists_of_other_things_are_passed) {
   Survey survey = four("10de:2330");
-  for (const char* list : {"4", "0,0", "0,", "NoDevFiles", "-1", "0 1", "99999999999", "MIG-1/2"}) {
+  for (const char* list : {"", "4", "0,0", "0,", "NoDevFiles", "-1", "0 1", "99999999999", "MIG-1/2"}) {
     survey.hosts[0].environment = std::vector<Variable>{{"CUDA_VISIBLE_DEVICES", list}};
     const VisibleGpus visible = visible_gpus(survey, 0, survey.graph.ids(NodeKind::Gpu));
     EXPECT_EQ(visible.order.gpus.size(), 4u) << list;

@@ -92,6 +92,16 @@ TEST(NvidiaSmiRemarks, contradictions_are_told_with_both_sides) {
               ElementsAre("C topo.txt: gpu0 and gpu1 are PIX, but on the NUMA nodes 0 and 1"));
 }
 
+// As a GB200 tray prints it under a launcher that hides the CPUs of the second socket.
+TEST(NvidiaSmiRemarks, a_nic_is_near_the_gpus_of_one_numa_node) {
+  const std::string head = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n";
+  const std::string rows = "GPU0\t X \tNV18\tNODE\tNODE\t0-35\t0\t\tN/A\nGPU1\tNV18\t X \tNODE\tSYS\t\t1\t\tN/A\n";
+  const std::string nics = "NIC0\tNODE\tNODE\t X \tNODE\nNIC1\tNODE\tSYS\tNODE\t X \n";
+  EXPECT_THAT(
+      of_nvidia(head + rows + nics + "NIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n"),
+      ElementsAre("C topo.txt: mlx5_0 is nearer than SYS to gpu0 and gpu1, which are on the NUMA nodes 0 and 1"));
+}
+
 TEST(NvidiaSmiRemarks, there_are_never_more_than_a_reader_reads) {
   std::string text;
   constexpr int kGpus = 40;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "tests/topology/support/recorded_tree.hpp"
 #include "topology/locality.hpp"
@@ -43,6 +44,40 @@ std::string refusal(std::string_view text) {
   EXPECT_THAT(message, StartsWith(folder.root() + "/"));
   EXPECT_EQ(message.find('\n'), std::string::npos);
   return message.substr(folder.root().size() + 1);
+}
+
+// The links between the only GPU of a file and its NUMA node, which is the CPU.
+std::vector<Link> links_to_cpu(std::string_view gpu) {
+  test::RecordedTree folder;
+  folder.write("/topo.xml", fmt::format("<system version='1'><cpu numaid='0' affinity='ff'><pci busid='0009:01:00.0' "
+                                        "class='0x030200' vendor='0x10de'>{}</pci></cpu></system>",
+                                        gpu));
+  const Result<Graph> graph = load(folder.root() + "/topo.xml");
+  EXPECT_TRUE(graph) << graph.status().to_string();
+  std::vector<Link> links;
+  if (graph)
+    for (const Link& link : graph->links)
+      if (std::minmax(link.a, link.b) == std::minmax(graph->find("gpu0").value(), graph->find("numa0").value()))
+        links.push_back(link);
+  return links;
+}
+
+TEST(NcclXml, c2c_joins_the_gpu_of_a_superchip_to_its_cpu) {
+  const std::vector<Link> links = links_to_cpu("<gpu dev='0' sm='90'><c2c bw='44712' count='10'/></gpu>");
+  ASSERT_EQ(links.size(), 1u);
+  EXPECT_EQ(links[0].kind, LinkKind::C2c);
+  EXPECT_EQ(links[0].count, 10);
+  EXPECT_DOUBLE_EQ(links[0].bandwidth_gbs, 447.12);
+  EXPECT_TRUE(links_to_cpu("<gpu dev='0' sm='121'><c2c bw='0' count='14'/></gpu>").empty()) << "no rate is told";
+}
+
+TEST(NcclXml, nvlink_joins_the_gpu_of_a_power9_to_its_cpu) {
+  const std::vector<Link> links =
+      links_to_cpu("<gpu dev='0' sm='70'><nvlink target='0004:00:01.0' count='3' tclass='0x068001'/></gpu>");
+  ASSERT_EQ(links.size(), 1u);
+  EXPECT_EQ(links[0].kind, LinkKind::NvLink);
+  EXPECT_EQ(links[0].count, 3);
+  EXPECT_DOUBLE_EQ(links[0].bandwidth_gbs, 75);
 }
 
 TEST(NcclXml, a_cpu_element_is_a_numa_node_and_packages_are_unknown) {

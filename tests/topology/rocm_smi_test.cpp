@@ -68,6 +68,12 @@ TEST(RocmSmi, older_versions_write_gpu_numbers_without_brackets) {
   EXPECT_EQ(*load_text(text), *load(kFile));
 }
 
+TEST(RocmSmi, a_gpu_that_is_named_twice_in_one_line_is_refused) {
+  const Result<Graph> graph = load_text("== Link Type between two GPUs ==\n GPU0 GPU0\nGPU0 0 XGMI\n");
+  ASSERT_FALSE(graph);
+  EXPECT_THAT(graph.error().message(), HasSubstr("names GPU0 twice in one line"));
+}
+
 TEST(RocmSmi, a_cut_text_is_read_as_far_as_it_goes) {
   const std::string text = text_of_file();
   const Result<Graph> weights = load_text(text.substr(0, text.find("=== Hops")));

@@ -126,19 +126,41 @@ TEST_F(TopoProbe, html_lets_no_foreign_name_become_markup) {
   EXPECT_TRUE(body.load_string(body_as_xml(json.out).c_str()));
 }
 
+bool has_chromium() { return std::system("command -v chromium >/dev/null 2>&1") == 0; }
+
+// What the page `name` in `folder` has become; a container's root needs --no-sandbox, the page is our own.
+std::string dom_of(const std::string& folder, const std::string& name) {
+  const std::string command = "timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir=" + folder +
+                              "/profile --virtual-time-budget=1000 --dump-dom file://" + folder + "/" + name + " >" +
+                              folder + "/dom 2>" + folder + "/log";
+  EXPECT_EQ(std::system(command.c_str()), 0) << test::read_all(folder + "/log");
+  return test::read_all(folder + "/dom");
+}
+
 TEST_F(TopoProbe, html_is_what_a_browser_shows) {
-  if (std::system("command -v chromium >/dev/null 2>&1") != 0)
-    GTEST_SKIP() << "chromium is not installed: the page was not tried in a browser";
+  if (!has_chromium()) GTEST_SKIP() << "chromium is not installed: the page was not tried in a browser";
   ASSERT_EQ(run("--model dgx-h100 --rings --format html --output " + path("page.html")).exit_code, 0);
-  // A container's root needs --no-sandbox; the page is our own.
-  const std::string command =
-      "timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir=" + path("profile") +
-      " --virtual-time-budget=1000 --dump-dom file://" + path("page.html") + " >" + path("dom") + " 2>" + path("log");
-  ASSERT_EQ(std::system(command.c_str()), 0) << test::read_all(path("log"));
-  const std::string dom = test::read_all(path("dom"));
+  const std::string dom = dom_of(scratch_.root(), "page.html");
   EXPECT_THAT(dom, HasSubstr("<rect class=\"gpu\""));
   EXPECT_THAT(dom, HasSubstr("NVSwitch</text>"));
   EXPECT_THAT(dom, HasSubstr("</footer>"));
+}
+
+// A browser without a screen prefers light: it is told that dark is light, and asked what it made of that.
+TEST_F(TopoProbe, html_is_dark_where_that_is_preferred) {
+  if (!has_chromium()) GTEST_SKIP() << "chromium is not installed: the page was not tried in a browser";
+  std::string page = run("--model cpu-2socket --format html").out;
+  const std::string no_scripts = "default-src 'none'";
+  page.replace(page.find(no_scripts), no_scripts.size(), "default-src 'unsafe-inline'");
+  const std::string wanted = "prefers-color-scheme:dark";
+  ASSERT_THAT(page, HasSubstr(wanted));
+  const std::string ask = "<script>document.body.id = getComputedStyle(document.body).backgroundColor;</script></body>";
+  page.replace(page.find("</body>"), 7, ask);
+  scratch_.write("/light.html", page);
+  EXPECT_THAT(dom_of(scratch_.root(), "light.html"), HasSubstr("<body id=\"rgb(255, 255, 255)\""));
+  page.replace(page.find(wanted), wanted.size(), "prefers-color-scheme:light");
+  scratch_.write("/dark.html", page);
+  EXPECT_THAT(dom_of(scratch_.root(), "dark.html"), HasSubstr("<body id=\"rgb(13, 17, 23)\""));
 }
 
 }  // namespace

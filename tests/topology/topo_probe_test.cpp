@@ -154,6 +154,15 @@ TEST_F(TopoProbe, matrices_say_which_links_bind) {
   EXPECT_EQ(report["matrix"]["gpu_gpu_link"][0][0], -1);
 }
 
+TEST_F(TopoProbe, marks_rates_that_nobody_told) {
+  const std::string from = "--from tests/topology/data/nvidia-smi-3gpu-2nic.txt ";
+  const std::string text = run(from + "--matrix").out;
+  EXPECT_THAT(text, HasSubstr("(class, GB/s and us; ~ is assumed, nobody told it)"));
+  EXPECT_THAT(text, HasSubstr("SYS ~10 "));
+  EXPECT_THAT(run(from + "--format html").out, HasSubstr("<small>~"));
+  EXPECT_THAT(run("--model dgx-h100 --matrix").out, testing::Not(HasSubstr("~")));
+}
+
 TEST_F(TopoProbe, reads_hwloc_xml_and_recorded_trees) {
   const Outcome xml = run("--from tests/topology/data/2xp100-one-plx-switch-cx5.xml");
   EXPECT_EQ(xml.exit_code, 0) << xml.err;

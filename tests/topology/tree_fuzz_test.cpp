@@ -27,12 +27,12 @@ constexpr const char* kContents[] = {"0-1\n",
                                      "10 21\n",
                                      "Max locked memory  8388608  unlimited  bytes\n",
                                      "ib0\t00000000\t0100000A\t0003\t0\t0\t0\t00000000\n"};
-constexpr int kFiles = 256;
+constexpr int kFirstBytes = 256;  // which file, and whether the graph is read too
 
 TEST(TreeFuzz, whatever_one_file_holds_all_promises_are_kept) {
-  for (int file = 0; file < kFiles; ++file)
+  for (int first = 0; first < kFirstBytes; ++first)
     for (const std::string content : {"", "-1\n", "99999999999999999999\n"}) {
-      const std::string half = static_cast<char>(file) + content;
+      const std::string half = static_cast<char>(first) + content;
       test::feed(half + half);
     }
 }
@@ -44,7 +44,7 @@ TEST(TreeFuzz, mutations_keep_all_promises) {
   for (long i = 0; i < runs; ++i) {
     std::string half[2];
     for (std::string& one : half)
-      one = static_cast<char>(below(kFiles)) +
+      one = static_cast<char>(below(kFirstBytes)) +
             test::mutate(kContents[below(static_cast<int>(std::size(kContents)))], kWords, random);
     // Halves of one length: the target parts its input in the middle.
     half[0].resize(std::max(half[0].size(), half[1].size()), '\n');

@@ -118,6 +118,25 @@ TEST_F(Trees, a_link_that_leads_out_of_a_folder_is_refused) {
   EXPECT_FALSE(probe({tree_.root()}));
 }
 
+TEST_F(Trees, a_folder_that_is_a_link_is_refused) {
+  scratch_.write("/real/class/net/x", "");
+  scratch_.link("/sys", "real");
+  const Result<Graph> graph = probe({scratch_.root()});
+  ASSERT_FALSE(graph);
+  EXPECT_THAT(graph.error().message(), HasSubstr("/sys: is a link; a recorded tree holds the folder itself"));
+}
+
+TEST_F(Trees, links_of_an_archive_that_were_not_followed_are_told) {
+  const std::string archive = archived("", "tree.tar");
+  tree_.link("/sys/class/net/eth8", "../../../../../../etc");
+  const Result<Survey> survey = load_survey(archived("", "leads-out.tar"));
+  ASSERT_TRUE(survey) << survey.status().to_string();
+  const auto told =
+      testing::Contains(testing::Field(&Remark::evidence, HasSubstr("not followed: 1 link out of the tree")));
+  EXPECT_THAT(survey->remarks, told);
+  EXPECT_THAT(load_survey(archive)->remarks, testing::Not(told));
+}
+
 TEST_F(Trees, archives_that_lead_out_are_refused) {
   EXPECT_THAT(refusal(TarText().file("/etc/shadow", "x").text()), HasSubstr("the entry /etc/shadow leads out"));
   EXPECT_THAT(refusal(TarText().file("sys/../../x", "x").text()), HasSubstr("leads out"));
@@ -169,7 +188,8 @@ TEST_F(Trees, cut_and_large_archives_are_refused_with_one_line) {
               HasSubstr("more than 48 MiB unpacked"));
   EXPECT_THAT(refusal(TarText().claim("sys/cut", 4096).text()), HasSubstr("is no archive, or cut"));
   EXPECT_THAT(refusal(TarText().file("readme", "x").text()), HasSubstr("written.tar: holds no recorded tree"));
-  EXPECT_THAT(refusal(TarText().folder("sys").text()), HasSubstr("written.tar: holds no recorded tree: there is no "));
+  EXPECT_THAT(refusal(TarText().folder("sys").text()),
+              HasSubstr("written.tar: holds no recorded tree: there is nothing in "));
 }
 
 TEST_F(Trees, entries_that_are_not_read_are_no_larger_either) {

@@ -96,7 +96,7 @@ std::string html_style() {
     dark_bands += fmt::format(".band{}{{stroke:{}}}", number++, band.dark);
   }
   return fmt::format(
-      ":root{{color-scheme:light dark;{}}}{}{}{}@media (prefers-color-scheme:dark) and (not print){{:root{{{}}}{}}}{}",
+      ":root{{color-scheme:light dark;{}}}{}{}{}@media screen and (prefers-color-scheme:dark){{:root{{{}}}{}}}{}",
       kLight, kPage, kPicture, bands, kDark, dark_bands, kPrint);
 }
 

@@ -15,18 +15,23 @@ using topology::escaped;
 constexpr std::size_t kMaxMatrixShown = 64;  // rows and columns: more do not help on a page
 constexpr std::size_t kMaxUnknownShown = 200;
 
-std::string cell(const std::string& word, double gbs) {
+std::string cell(const Report& report, const Matrix& matrix, std::size_t row, std::size_t column) {
+  const std::string& word = matrix.classes[row][column];
   std::string_view look = word;
   if (word.starts_with("NV") || word == "XGMI" || word == "C2C") look = "NVL";
   const bool with_rate = word != "X" && word != "NONE" && word != kUnknownClass;
   return fmt::format("<td class=\"{}\">{}{}</td>", word == kUnknownClass ? "unknown" : look, escaped(word),
-                     with_rate ? fmt::format("<small>{:.4g}</small>", gbs) : "");
+                     with_rate
+                         ? fmt::format("<small>{}{:.4g}</small>", is_assumed(report, matrix, row, column) ? "~" : "",
+                                       matrix.bandwidth_gbs[row][column])
+                         : "");
 }
 
 std::string matrix_table(const Report& report, const Matrix& matrix, std::string_view title) {
   if (matrix.rows.empty() || matrix.columns.empty() || (matrix.rows == matrix.columns && matrix.rows.size() == 1))
     return {};
-  std::string html = fmt::format("<h3>{} <span class=\"soft\">class and GB/s each way</span></h3>\n", title);
+  std::string html = fmt::format("<h3>{} <span class=\"soft\">class and GB/s each way{}</span></h3>\n", title,
+                                 has_assumed(report, matrix) ? "; ~ is assumed, nobody told it" : "");
   if (matrix.rows.size() > kMaxMatrixShown || matrix.columns.size() > kMaxMatrixShown)
     return html + fmt::format(
                       "<p class=\"soft\">{} by {} devices are too many for a page: see topo-probe --matrix or "
@@ -38,8 +43,7 @@ std::string matrix_table(const Report& report, const Matrix& matrix, std::string
   html += "</tr>\n";
   for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
     html += fmt::format("<tr><th>{}</th>", name(matrix.rows[row]));
-    for (std::size_t column = 0; column < matrix.columns.size(); ++column)
-      html += cell(matrix.classes[row][column], matrix.bandwidth_gbs[row][column]);
+    for (std::size_t column = 0; column < matrix.columns.size(); ++column) html += cell(report, matrix, row, column);
     html += "</tr>\n";
   }
   return html + "</table></div>\n";

@@ -7,6 +7,7 @@
 
 #include "report.hpp"
 #include "topology/path_finder.hpp"
+#include "topology/sources.hpp"
 
 namespace weft::topo_probe {
 namespace {
@@ -63,6 +64,19 @@ void restore_links(Matrix& matrix, const std::vector<int>& place) {
 }
 
 }  // namespace
+
+bool is_assumed(const Report& report, const Matrix& matrix, std::size_t row, std::size_t column) {
+  const int link = matrix.binding_link[row][column];
+  return link >= 0 && matrix.classes[row][column] != kUnknownClass &&
+         report.graph.links[static_cast<std::size_t>(link)].source == topology::kAssumed;
+}
+
+bool has_assumed(const Report& report, const Matrix& matrix) {
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row)
+    for (std::size_t column = 0; column < matrix.columns.size(); ++column)
+      if (is_assumed(report, matrix, row, column)) return true;
+  return false;
+}
 
 std::optional<Matrices> make_matrices(const Graph& graph, std::size_t most) {
   const std::vector<int> gpus = graph.ids(NodeKind::Gpu);

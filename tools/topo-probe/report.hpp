@@ -63,6 +63,9 @@ struct Report {
   bool with_environment = false;
 };
 
+// Whether nobody told the rate of what binds a pair; whether that is so of any pair that has a rate.
+bool is_assumed(const Report& report, const Matrix& matrix, std::size_t row, std::size_t column);
+bool has_assumed(const Report& report, const Matrix& matrix);
 // Nothing if there are more than `most` GPUs and NICs.
 std::optional<Matrices> make_matrices(const topology::Graph& graph, std::size_t most);
 // `ranks` 0: one for each GPU, or for each core group where there are no GPUs.

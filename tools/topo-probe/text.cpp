@@ -59,25 +59,28 @@ std::string summary_text(const Graph& graph) {
                      storage > 0 ? ", " + topology::storage_count(storage) : "", fingerprint(graph));
 }
 
+// "PIX 63 0.5", "SYS ~10 1".
+std::string cell_text(const Report& report, const Matrix& matrix, std::size_t row, std::size_t column) {
+  const std::string& word = matrix.classes[row][column];
+  if (word == "X" || word == "NONE" || word == kUnknownClass) return word;
+  return fmt::format("{} {}{:.4g} {:.3g}", word, is_assumed(report, matrix, row, column) ? "~" : "",
+                     matrix.bandwidth_gbs[row][column], matrix.latency_us[row][column]);
+}
+
 std::string one_matrix(const Report& report, const Matrix& matrix, std::string_view title) {
   if (matrix.rows.empty() || matrix.columns.empty()) return {};
   const auto name = [&](int id) { return report.locality.name(id); };
-  std::size_t width = 16;
+  const bool assumed = has_assumed(report, matrix);
+  std::size_t width = assumed ? 18 : 16;
   for (int id : matrix.rows) width = std::max(width, name(id).size() + 1);
   for (int id : matrix.columns) width = std::max(width, name(id).size() + 1);
-  std::string text = fmt::format("\n{} (class, GB/s and us)\n{:<{}}", title, "", width);
+  std::string text = fmt::format("\n{} (class, GB/s and us{})\n{:<{}}", title,
+                                 assumed ? "; ~ is assumed, nobody told it" : "", "", width);
   for (int id : matrix.columns) text += fmt::format("{:<{}}", name(id), width);
-  for (std::size_t r = 0; r < matrix.rows.size(); ++r) {
-    text += fmt::format("\n{:<{}}", name(matrix.rows[r]), width);
-    for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
-      const std::string& word = matrix.classes[r][c];
-      text +=
-          fmt::format("{:<{}}",
-                      word == "X" || word == "NONE" || word == kUnknownClass
-                          ? word
-                          : fmt::format("{} {:.4g} {:.3g}", word, matrix.bandwidth_gbs[r][c], matrix.latency_us[r][c]),
-                      width);
-    }
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+    text += fmt::format("\n{:<{}}", name(matrix.rows[row]), width);
+    for (std::size_t column = 0; column < matrix.columns.size(); ++column)
+      text += fmt::format("{:<{}}", cell_text(report, matrix, row, column), width);
   }
   return text + "\n";
 }

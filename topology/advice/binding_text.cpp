@@ -19,12 +19,6 @@ using Layout = base::JsonWriter::Layout;
 
 constexpr std::array<std::string_view, 5> kForms = {"text", "json", "numactl", "mpirun", "torchrun"};
 
-std::vector<std::string> nic_names(const Binding& rank, const Locality& locality) {
-  std::vector<std::string> names;
-  for (int nic : rank.nics) names.push_back(locality.node(nic).name);
-  return names;
-}
-
 // Names come from dumps of others: what is printed of them stays on its line, which a shell may read.
 std::string host_name(const Survey& survey, const Locality& locality, int host) {
   return as_plain_text(survey.facts(host).hostname.value_or(locality.node(locality.machine(host)).name));
@@ -58,8 +52,8 @@ std::string words(const Binding& rank, const Locality& locality) {
   text += rank.cpus.empty() ? "cpus unknown" : "cpus " + rank.cpus;
   text += rank.memory_node ? fmt::format("  memory node {}", *rank.memory_node) : "  memory node unknown";
   if (!rank.nics.empty())
-    text += fmt::format("  {} {} ({})", rank.nics.size() == 1 ? "NIC" : "NICs",
-                        fmt::join(nic_names(rank, locality), " "), to_string(*rank.nic_class));
+    text += fmt::format("  {} {} ({})", rank.nic_names.size() == 1 ? "NIC" : "NICs", fmt::join(rank.nic_names, " "),
+                        to_string(*rank.nic_class));
   return as_plain_text(text);
 }
 
@@ -185,7 +179,7 @@ void write_rank(base::JsonWriter& json, const Binding& rank, std::size_t index, 
   json.key("cpus");
   rank.cpus.empty() ? json.value(nullptr) : json.value(rank.cpus);
   json.member("memory_node", rank.memory_node);
-  json.member("nics", nic_names(rank, locality));
+  json.member("nics", rank.nic_names);
   json.key("nic_class");
   rank.nic_class ? json.value(to_string(*rank.nic_class)) : json.value(nullptr);
   json.end_object();

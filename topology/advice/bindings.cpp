@@ -14,6 +14,7 @@
 #include "topology/advice/share_cores.hpp"
 #include "topology/advice/usable_memory.hpp"
 #include "topology/cpu_set.hpp"
+#include "topology/device_facts.hpp"
 #include "topology/gpu_order.hpp"
 
 namespace weft::topology::advice {
@@ -279,7 +280,9 @@ class HostBinder {
     if (own >= 0 && (rank.cpus.empty() || node(own).cpus.empty() || cpus_inside(rank.cpus, node(own).cpus))) return own;
     for (int numa : near.numas)
       if (cpus_inside(rank.cpus, node(numa).cpus)) return numa;
-    const std::vector<int>& numas = near.numas.empty() ? locality_.numas(host_) : near.numas;
+    // Sources that show no packages show only NUMA nodes that something else is on: there may be others.
+    const bool shows_all = !locality_.packages(host_).empty();
+    const std::vector<int>& numas = near.numas.empty() && shows_all ? locality_.numas(host_) : near.numas;
     return numas.size() == 1 ? numas.front() : -1;
   }
 
@@ -291,8 +294,19 @@ class HostBinder {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i].nics.empty()) continue;
       result_.ranks[i].nics = shares[i].nics;
+      for (int nic : shares[i].nics)
+        for (std::string& name : names_of(node(nic))) result_.ranks[i].nic_names.push_back(std::move(name));
       result_.ranks[i].nic_class = shares[i].farthest;
     }
+  }
+
+  // Of the ports that may be up.
+  std::vector<std::string> names_of(const Node& nic) const {
+    std::vector<std::string> names;
+    if (nic.fabric)
+      for (VerbsDevice& device : verbs_devices(survey_, nic, device_facts(survey_, nic)))
+        if (!device.ports.empty()) names.push_back(std::move(device.name));
+    return names.empty() ? std::vector<std::string>{nic.name} : names;
   }
 
   const Survey& survey_;

@@ -19,6 +19,7 @@ struct Binding {
   std::optional<int> memory_node;      // os index, of one that may be used
   std::optional<int> cpu_node;         // that of its CPUs, where memory is to be taken from another
   std::vector<int> nics;               // node ids, the nearest first
+  std::vector<std::string> nic_names;  // as libraries know them; a card may have a device for each of its ports
   std::optional<PathClass> nic_class;  // of the farthest of these
 
   bool operator==(const Binding&) const = default;

@@ -10,12 +10,13 @@
 namespace weft::topology::advice {
 namespace {
 
-// On one line, in single quotes where a shell would see more than a word.
+// On one line, in single quotes where a shell would see more than a word; zsh looks for a program behind "=".
 std::string quoted(std::string_view foreign) {
   const std::string value = as_plain_text(foreign);
-  const bool plain = !value.empty() && value.find_first_not_of(
-                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                           "0123456789_=,.:/+-") == std::string::npos;
+  const bool plain = !value.empty() && value.front() != '=' &&
+                     value.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789_=,.:/+-") == std::string::npos;
   if (plain) return value;
   std::string text = "'";
   for (char c : value) text += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -30,7 +30,7 @@ class MatrixMachine {
     builder_.machine(names_.take(graph_.name));
     std::set<int> indices;
     for (const Device& device : matrix_.devices) indices.insert(device.numa.begin(), device.numa.end());
-    for (int index : indices) numa_[index] = builder_.numa_without_package(index, rates::kSocketUnknownGbs);
+    for (int index : indices) numa_[index] = builder_.numa_without_package(index, std::nullopt);
     for (std::size_t i = 0; i < matrix_.devices.size(); ++i) add(static_cast<int>(i));
     connect_nvlinks();
     for (const auto& [pair, relation] : matrix_.between)

@@ -129,8 +129,10 @@ Result<int> NcclMachine::home_of(const pugi::xml_node& cpu) {
   if (!fresh) return found->second;
   const std::optional<long long> model = nccl::integer(cpu, "modelid");
   const int model_number = static_cast<int>(std::clamp(model.value_or(0), 0LL, 0xffffLL));
-  found->second =
-      builder_.numa_without_package(found->first, rates::socket_gbs(cpu.attribute("vendor").value(), model_number));
+  const std::string_view vendor = cpu.attribute("vendor").value();
+  std::optional<double> socket_gbs;
+  if (!vendor.empty()) socket_gbs = rates::socket_gbs(vendor, model_number);
+  found->second = builder_.numa_without_package(found->first, socket_gbs);
   const std::string_view affinity = cpu.attribute("affinity").value();
   if (affinity.empty()) return found->second;
   const std::optional<std::string> cpus = nccl::cpus_of_mask(affinity);

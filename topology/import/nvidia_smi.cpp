@@ -166,8 +166,8 @@ class MatrixOfTable {
       const auto other = position_.find(table_.columns[i]);
       const smi::Cell& cell = row.cells[i];
       if (other == position_.end() || other->second == own || (!cell.path_class && cell.nvlinks == 0)) continue;
-      const auto [found, fresh] =
-          matrix_.between.try_emplace(std::minmax(own, other->second), cell.path_class, cell.nvlinks, false);
+      const auto [found, fresh] = matrix_.between.try_emplace(
+          std::minmax(own, other->second), DeviceMatrix::Relation{cell.path_class, cell.nvlinks, false});
       if (fresh || (found->second.path_class == cell.path_class && found->second.nvlinks == cell.nvlinks)) continue;
       remarks_.contradiction(row.line, fmt::format("{} to {} is {}, but {} to {} is {}", row.label, table_.columns[i],
                                                    word_of(cell.path_class, cell.nvlinks), table_.columns[i], row.label,

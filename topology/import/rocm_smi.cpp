@@ -133,7 +133,8 @@ class Reader {
       const std::string_view type = words[i + 1];
       if (other == own || (type != "XGMI" && type != "PCIE")) continue;
       const bool xgmi = type == "XGMI";
-      const auto [found, fresh] = matrix_.between.try_emplace(std::minmax(own, other), std::nullopt, 0, xgmi);
+      const auto [found, fresh] =
+          matrix_.between.try_emplace(std::minmax(own, other), DeviceMatrix::Relation{std::nullopt, 0, xgmi});
       const bool again = !told_.insert({own, other}).second;
       if (!fresh && found->second.xgmi != xgmi)
         remarks_.contradiction(line_, fmt::format("GPU{} to GPU{} is {}, but {} it is {}", *number, columns_[i], type,

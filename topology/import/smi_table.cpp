@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "base/plural.hpp"
@@ -109,6 +111,27 @@ void compare_pair(const Place& one, const Place& other, Remarks& remarks) {
                                          one.device->name, other.device->name, cpus, one.numa, other.numa));
 }
 
+// The text has no NUMA node of a NIC, but what is nearer than SYS is on the NUMA node of the GPU.
+void compare_nics(const DeviceMatrix& matrix, Remarks& remarks) {
+  std::map<int, std::map<int, std::string>> near;  // by NIC and NUMA node the first GPU there
+  for (const auto& [pair, relation] : matrix.between) {
+    const auto& gpu = matrix.devices[static_cast<std::size_t>(pair.first)];
+    const auto& nic = matrix.devices[static_cast<std::size_t>(pair.second)];
+    if (nic.kind != NodeKind::Nic || gpu.kind != NodeKind::Gpu || gpu.numa.size() != 1) continue;
+    if (relation.path_class && *relation.path_class < PathClass::Sys)
+      near[pair.second].try_emplace(gpu.numa.front(), gpu.name);
+  }
+  std::erase_if(near, [](const auto& one) { return one.second.size() < 2; });
+  if (near.empty()) return;
+  std::vector<std::string> nics;
+  for (const auto& [nic, unused] : near) nics.push_back(matrix.devices[static_cast<std::size_t>(nic)].name);
+  const auto first = near.begin()->second.begin();
+  const auto second = std::next(first);
+  remarks.contradiction(
+      0, fmt::format("{} {} nearer than SYS to {} and {}, which are on the NUMA nodes {} and {}", names_text(nics),
+                     nics.size() == 1 ? "is" : "are", first->second, second->second, first->first, second->first));
+}
+
 }  // namespace
 
 bool is_gpu(std::string_view name) { return name.starts_with("GPU"); }
@@ -165,6 +188,7 @@ void compare_places(const DeviceMatrix& matrix, Remarks& remarks) {
       remarks.contradiction(0, fmt::format("{} and {} are {}, but on the NUMA nodes {} and {}", one.name, other.name,
                                            to_string(*relation.path_class), one.numa.front(), other.numa.front()));
   }
+  if (!remarks.full()) compare_nics(matrix, remarks);
 }
 
 }  // namespace weft::topology::smi

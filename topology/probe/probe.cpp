@@ -18,7 +18,7 @@ Result<Graph> probe_with(const ProbeOptions& options, VendorBackends backends) {
   const std::string root = options.root.empty() ? "/" : options.root;
   WEFT_TRY(base::check_spare());
   if (root != "/" && list_folder(root + "/sys").empty())
-    return Status(Code::NotFound, fmt::format("{} holds no recorded tree: there is no {}/sys", root, root));
+    return Status(Code::NotFound, fmt::format("{} holds no recorded tree: there is nothing in {}/sys", root, root));
   if (root != "/") WEFT_TRY(check_links(root));
   WEFT_TRY_ASSIGN(const ObjectTree tree, read_hwloc_objects(root, backends));
   MachineProbe machine(tree, root, "sysfs");

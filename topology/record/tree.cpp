@@ -75,7 +75,7 @@ Result<Survey> survey_archive(const std::string& path, std::optional<std::string
   if (unpacked.left_out() > 0)
     survey->remarks.push_back(
         {RemarkKind::Unreadable, path,
-         fmt::format("{} lead out of the tree and were not followed", base::plural(unpacked.left_out(), "link"))});
+         fmt::format("not followed: {} out of the tree", base::plural(unpacked.left_out(), "link"))});
   return survey;
 }
 

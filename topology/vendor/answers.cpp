@@ -114,7 +114,7 @@ Status read_port(const JsonValue& value, VerbsPort& port) {
   return object.finish();
 }
 
-Status read_device(const JsonValue& value, VerbsDevice& device) {
+Status read_device(const JsonValue& value, VerbsAnswer::Device& device) {
   JsonObject object(value);
   Members members(object);
   object.required_by("name", [&](const JsonValue& name) { return read_text(name, device.name); });

@@ -66,15 +66,15 @@ struct VerbsPort {
   bool operator==(const VerbsPort&) const = default;
 };
 
-struct VerbsDevice {
-  std::string name;
-  std::optional<std::string> error;
-  std::vector<VerbsPort> ports;
-};
-
 struct VerbsAnswer {
+  struct Device {
+    std::string name;
+    std::optional<std::string> error;
+    std::vector<VerbsPort> ports;
+  };
+
   std::optional<std::string> error;
-  std::vector<VerbsDevice> devices;
+  std::vector<Device> devices;
 };
 
 Result<NvmlAnswer> read_nvml_answer(std::string_view json);

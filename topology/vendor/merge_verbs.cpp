@@ -29,7 +29,7 @@ void merge_port(const VerbsPort& told, DeviceFacts& device) {
 
 void merge_verbs(const VerbsAnswer& answer, Survey& survey) {
   std::vector<DeviceFacts>& devices = survey.hosts.at(0).devices;
-  for (const VerbsDevice& told : answer.devices) {
+  for (const VerbsAnswer::Device& told : answer.devices) {
     if (told.error) survey.remarks.push_back({RemarkKind::Unreadable, "libibverbs " + told.name, *told.error});
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceFacts& one) {
       return one.verbs == told.name || (!told.name.empty() && one.node == told.name);

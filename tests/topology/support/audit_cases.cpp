@@ -85,6 +85,10 @@ Node& Machine::add_port(std::string_view device, PciLink pci, std::string_view i
   return survey_.graph.nodes[static_cast<std::size_t>(made)];
 }
 
+void Machine::name_all(std::string_view kind, int count, std::string_view device) {
+  for (int i = 0; i < count; ++i) node(std::string(kind) + std::to_string(i)).device = std::string(device);
+}
+
 Case fires(std::string_view rule, std::string_view name, Survey survey, std::string evidence,
            std::optional<Severity> severity) {
   Case one;
@@ -106,6 +110,14 @@ Case silent(std::string_view rule, std::string_view name, Survey survey) {
 std::vector<Finding> findings_of(const Case& one) {
   if (one.before) return audit_rates(*one.before, one.survey, one.seconds, one.site);
   return audit(one.survey, one.site, one.reference ? &*one.reference : nullptr);
+}
+
+std::string told_of(const Survey& survey, std::string_view rule) {
+  for (const Finding& one : audit(survey))
+    if (one.id == rule)
+      return std::string(to_string(one.severity)) + " " + std::string(one.id) + " " + one.subject + ": " +
+             one.evidence + " | " + one.fix;
+  return {};
 }
 
 std::vector<Case> all_cases() {

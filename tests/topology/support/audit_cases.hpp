@@ -30,6 +30,9 @@ class Machine {
   // A port between a device and what is above it.
   Node& add_port(std::string_view device, PciLink pci, std::string_view id = "1000:c030", std::string_view bus_id = "");
 
+  // The device id of gpu0, gpu1 and so on, or of NICs.
+  void name_all(std::string_view kind, int count, std::string_view device);
+
   Survey& survey() { return survey_; }
   operator Survey() const { return survey_; }  // NOLINT: a machine is a survey that is easy to write
 
@@ -55,6 +58,11 @@ Case fires(std::string_view rule, std::string_view name, Survey survey, std::str
 Case silent(std::string_view rule, std::string_view name, Survey survey);
 
 std::vector<Finding> findings_of(const Case& one);
+
+// What a rule says of a machine: "error pcie.acs_redirect SUBJECT: EVIDENCE | FIX"; empty if it says nothing. For the
+// tests audit_reports_*: public reports of people whose node was set up wrongly, rebuilt as far as their evidence can
+// be stated. The numbers are those of the project's collection of such reports.
+std::string told_of(const Survey& survey, std::string_view rule);
 
 void add_pcie_cases(std::vector<Case>& cases);
 void add_host_cases(std::vector<Case>& cases);

@@ -33,6 +33,9 @@ void add_kernel(std::vector<Case>& cases) {
   Machine balancing = server();
   balancing.host().kernel.numa_balancing = true;
   cases.push_back(fires("kernel.numa_balancing", "on", balancing, "is 1 on a host with 2 NUMA nodes"));
+  Machine without_gpus("packages:2 nic:1 hdr");
+  without_gpus.host().kernel.numa_balancing = true;
+  cases.push_back(fires("kernel.numa_balancing", "on, without GPUs", without_gpus, "2 NUMA nodes and 1 fabric NIC"));
   balancing.host().kernel.numa_balancing = false;
   cases.push_back(silent("kernel.numa_balancing", "off", balancing));
   Machine desktop("packages:1 cores:4 gpu:1");
@@ -154,6 +157,7 @@ void add_limits(std::vector<Case>& cases) {
       fires("limits.shm_small", "Docker's default with 4 GPUs", machine, "NCCL needs about 76 MiB", Severity::Error));
   machine.host().container.shm_bytes = 512 * kMiB;
   cases.push_back(fires("limits.shm_small", "half a GiB", machine, "holds 512 MiB", Severity::Warning));
+  cases.push_back(fires("limits.shm_small", "no container", machine, "outside of containers mount -o remount,size=8g"));
   Case known = silent("limits.shm_small", "the site has another threshold", machine);
   known.site.thresholds.shm_bytes = 256 * kMiB;
   cases.push_back(known);

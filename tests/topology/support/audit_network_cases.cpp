@@ -108,6 +108,14 @@ void add_interfaces(std::vector<Case>& cases) {
   Machine named = veth;
   named.set("NCCL_SOCKET_IFNAME", "^lo,docker,veth");
   cases.push_back(silent("net.bootstrap_iface", "left out by a pattern", named));
+  Machine none = veth;
+  none.set("NCCL_SOCKET_IFNAME", "=eth9");
+  cases.push_back(
+      fires("net.bootstrap_iface", "the name of none", none, "is =eth9, which leaves none", Severity::Error));
+  Machine without_addresses("packages:1 gpu:2");
+  without_addresses.interface("eth0", "physical", "");
+  without_addresses.set("NCCL_SOCKET_IFNAME", "eth9");
+  cases.push_back(silent("net.bootstrap_iface", "addresses that are not told", without_addresses));
   Machine only_lo = pod();
   only_lo.set("NCCL_SOCKET_IFNAME", "^docker0");
   cases.push_back(fires("net.bootstrap_iface", "only lo is left", only_lo, "the loopback interface"));

@@ -44,6 +44,12 @@ void add_sockets(std::vector<Case>& cases) {
 
   Machine quadrants("packages:1 numa:4 gpu:4 gpus_per_switch:1 nic:2 ndr");
   cases.push_back(fires("topo.gpu_without_near_nic", "two NICs, four NUMA nodes", quadrants, "a SYS path"));
+  const Result<Survey> table = read_nvidia_smi(
+      "topo.txt",
+      "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\nGPU0\t X \tSYS\tPIX\tPIX\t0-7\nGPU1\tSYS\t X \tSYS\tSYS\t8-15\n"
+      "NIC0\tPIX\tSYS\t X \tPIX\nNIC1\tPIX\tSYS\tPIX\t X \nNIC Legend:\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n");
+  cases.push_back(fires("topo.gpu_without_near_nic", "a rate that nobody told is not named", *table,
+                        "the nearest fabric NIC of gpu1 is mlx5_0, a SYS path. Fix"));
   cases.push_back(silent("topo.gpu_without_near_nic", "a NIC on each",
                          Machine("packages:1 numa:4 gpu:4 gpus_per_switch:1 nic:4 ndr")));
 

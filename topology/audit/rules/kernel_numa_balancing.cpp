@@ -13,10 +13,12 @@ void check(const Rule& self, const Input& input, Report& report) {
   for (int host = 0; host < input.hosts(); ++host) {
     if (!input.facts(host).kernel.numa_balancing.value_or(false)) continue;
     const std::size_t numas = numas_with_cpus(input.locality, host).size();
-    if (numas < 2 || (accelerators(input, host).empty() && usable_nics(input, host).empty())) continue;
+    const std::size_t gpus = accelerators(input, host).size();
+    const std::size_t nics = usable_nics(input, host).size();
+    if (numas < 2 || gpus + nics == 0) continue;
     report.add(self, input.on(host, "kernel.numa_balancing"),
                fmt::format("is 1 on a host with {} NUMA nodes and {}", numas,
-                           base::plural(accelerators(input, host).size(), "GPU")));
+                           gpus > 0 ? base::plural(gpus, "GPU") : base::plural(nics, "fabric NIC")));
   }
 }
 

@@ -43,7 +43,9 @@ const Rule limits_shm_small = {
     .severity = Severity::Warning,
     .summary = "/dev/shm is small",
     .silent = "/dev/shm of a third of the memory or more, as the kernel makes it; sizes that are not known",
-    .fix = "docker --shm-size=8g or --ipc=host; in Kubernetes an emptyDir of medium Memory on /dev/shm",
+    .fix =
+        "docker --shm-size=8g or --ipc=host; in Kubernetes an emptyDir of medium Memory on /dev/shm; outside of "
+        "containers mount -o remount,size=8g /dev/shm",
     .reference = "NVIDIA/nccl#290",
     .check = check,
 };

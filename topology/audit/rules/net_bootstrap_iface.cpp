@@ -1,4 +1,5 @@
-// net.bootstrap_iface: NCCL would make its first connections over an interface that no other host can reach, and hang.
+// net.bootstrap_iface: NCCL would make its first connections over an interface that no other host can reach, and hang;
+// or it is told of none that there is, and fails.
 #include <fmt/format.h>
 
 #include <string>
@@ -11,12 +12,26 @@
 namespace weft::topology::audit {
 namespace {
 
+// NCCL ends with "no socket interface found" then.
+void tell_of_none(const Rule& self, const Input& input, int host, Report& report) {
+  const HostFacts& facts = input.facts(host);
+  const std::string named(facts.variable("NCCL_SOCKET_IFNAME").value_or(""));
+  const std::string better = better_interface(facts);
+  if (named.empty() || better.empty()) return;
+  report.add(self, self.severity, input.on(host, "NCCL_SOCKET_IFNAME"),
+             fmt::format("is {}, which leaves none of the interfaces that are up and have an address", named),
+             fmt::format("export NCCL_SOCKET_IFNAME=={}, or unset it", better));
+}
+
 void check(const Rule& self, const Input& input, Report& report) {
   for (int host = 0; host < input.hosts(); ++host) {
     const HostFacts& facts = input.facts(host);
     if (accelerators(input, host).empty() && usable_nics(input, host).empty()) continue;
     const std::vector<const InterfaceFacts*> taken = socket_interfaces(facts);
-    if (taken.empty()) continue;
+    if (taken.empty()) {
+      tell_of_none(self, input, host, report);
+      continue;
+    }
     const std::string_view why = leads_nowhere(facts, *taken.front());
     if (why.empty() || only_link_local(*taken.front())) continue;  // net.linklocal_iface tells of those
     const std::string better = better_interface(facts);

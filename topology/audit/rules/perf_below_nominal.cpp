@@ -1,28 +1,18 @@
 // perf.below_nominal: a measured copy between devices is far slower than its path.
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "topology/audit/assumed_rate.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/sources.hpp"
 
 namespace weft::topology::audit {
 namespace {
 
-// Inside CPUs all is assumed; that counts only where it is what binds.
-bool is_assumed(const Graph& graph, const Path& path) {
-  if (graph.links[static_cast<std::size_t>(path.binding_link)].source == kAssumed) return true;
-  return std::any_of(path.hops.begin(), path.hops.end(), [&](const Hop& hop) {
-    const Link& link = graph.links[static_cast<std::size_t>(hop.link)];
-    return link.kind != LinkKind::Internal && link.source == kAssumed;
-  });
-}
-
 void check(const Rule& self, const Input& input, Report& report) {
   for (const Measurement& measured : input.survey.measurements) {
     if (measured.at_once || measured.from == measured.to || measured.what == kCopy || measured.what == kTcp) continue;
     const Path path = input.locality.finder().best_path(measured.from, measured.to);
-    if (path.hops.empty() || is_assumed(input.graph, path)) continue;
+    if (path.hops.empty() || has_assumed_rate(input.graph, path)) continue;
     const double percent = 100 * measured.bandwidth_gbs / path.bandwidth_gbs;
     if (percent >= input.site.thresholds.measured_percent) continue;
     const Link& narrowest = input.graph.links[static_cast<std::size_t>(path.binding_link)];

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "topology/audit/assumed_rate.hpp"
 #include "topology/audit/audit.hpp"
 #include "topology/audit/host_view.hpp"
 #include "topology/audit/near_nics.hpp"
@@ -34,16 +35,19 @@ void check(const Rule& self, const Input& input, Report& report) {
     const Nearness near = nearness(input, host);
     if (near.near_gpus.empty() || near.far_gpus.empty()) continue;
     std::vector<int> gpus = near.far_gpus;
-    for (const auto& [socket, on_it] : sockets_without_nic(input, host, near))
+    for (const auto& socket : sockets_without_nic(input, host, near)) {
+      const auto& on_it = socket.second;
       std::erase_if(gpus, [&](int gpu) { return std::find(on_it.begin(), on_it.end(), gpu) != on_it.end(); });
+    }
     if (gpus.empty()) continue;
     const int nearest = nearest_of(input, near, gpus.front());
     const Path& path = input.locality.device_path(gpus.front(), nearest);
     const bool only_one = near.nics.size() < 2 && !has_nic_that_is_down(input, host);
     report.add(self, only_one ? Severity::Info : self.severity, input.on(host, names_of(input.locality, gpus)),
-               fmt::format("the nearest fabric NIC of {} is {}, a {} path of about {:.0f} GB/s",
-                           input.locality.node(gpus.front()).name, input.locality.describe(nearest),
-                           to_string(path.path_class), path.bandwidth_gbs),
+               fmt::format(
+                   "the nearest fabric NIC of {} is {}, a {} path{}", input.locality.node(gpus.front()).name,
+                   input.locality.describe(nearest), to_string(path.path_class),
+                   has_assumed_rate(input.graph, path) ? "" : fmt::format(" of about {:.0f} GB/s", path.bandwidth_gbs)),
                remedy(input, host, near, only_one));
   }
 }

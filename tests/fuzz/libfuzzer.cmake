@@ -1,0 +1,30 @@
+# The fuzz targets for libFuzzer, which clang brings. Of the library they compile what readers of files reach, and what judges only
+# for the target that does judge: half of base and topology, nothing else.
+set(root ${PROJECT_SOURCE_DIR})
+set(readers ${root}/base/*.cpp ${root}/topology/*.cpp)
+foreach(folder IN ITEMS fabric facts import probe record vendor)
+  list(APPEND readers ${root}/topology/${folder}/*.cpp)
+endforeach()
+file(GLOB readers CONFIGURE_DEPENDS ${readers})
+list(APPEND readers ${root}/topology/measure/gpu_copies.cpp ${root}/topology/measure/tcp.cpp)
+list(REMOVE_ITEM readers ${root}/base/options.cpp)  # starts ranks
+file(GLOB judges CONFIGURE_DEPENDS ${root}/topology/audit/*.cpp ${root}/topology/audit/rules/*.cpp)
+
+foreach(part IN ITEMS readers judges)
+  add_library(fuzzed_${part} OBJECT EXCLUDE_FROM_ALL ${${part}})
+  target_link_libraries(fuzzed_${part} PRIVATE weft_flags ${internals} fmt::fmt spdlog::spdlog)
+  target_include_directories(fuzzed_${part} SYSTEM PRIVATE ${ARCHIVE_INCLUDE_DIRS})
+endforeach()
+target_sources(fuzzed_judges PRIVATE ${PROJECT_BINARY_DIR}/topology/audit_table.cpp)
+set_source_files_properties(${root}/topology/vendor/helper.cpp PROPERTIES COMPILE_DEFINITIONS "WEFT_LIB_TO_HELPERS=\"libexec\"")
+
+file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_fuzz.cpp)
+foreach(source IN LISTS targets)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source} ${stream_parts} topology/support/recorded_tree.cpp $<TARGET_OBJECTS:fuzzed_readers>)
+  if(name STREQUAL "site_fuzz")
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed_judges>)
+  endif()
+  target_link_libraries(${name} PRIVATE weft_flags ${internals} fmt::fmt spdlog::spdlog ${CMAKE_DL_LIBS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endforeach()
