@@ -27,14 +27,16 @@ struct Options {
   int timeout_ms = kDefaultTimeoutMs;   // WEFT_TIMEOUT in seconds
   std::vector<std::string> transports;  // WEFT_TRANSPORTS "shm,ucx": allowed, in order of preference; empty: all
   std::string algorithms;               // WEFT_ALGORITHMS "all_reduce:0-4k:recursive_doubling;all_reduce:4k-:ring"
-  std::string table_file;     // WEFT_TABLE: what was measured here (weft-bench --tune); rank 0's is used by all
-  std::string host_id;        // WEFT_HOST_ID separates ranks of one machine, never joins those of two
-  std::string topology_file;  // WEFT_TOPOLOGY: read instead of probing
-  std::string interface;      // WEFT_INTERFACE: network interface for UCX and the store
-  Numerics numerics = Numerics::Fast;  // WEFT_NUMERICS: fast or invariant; rank 0's is that of all
-  int channels = 0;                    // WEFT_CHANNELS; 0: chosen with the algorithm
-  bool progress_thread = false;        // WEFT_PROGRESS_THREAD=1: a helper drives operations between waits
-  std::string log_level = "warn";      // WEFT_LOG: debug, info, warn, error, off
+  std::string table_file;  // WEFT_TABLE: what was measured here (weft-bench --tune); rank 0's is used by all
+  std::vector<std::string> schedule_files;  // WEFT_SCHEDULES "a.json:b.json": schedules besides the built-in
+                                            // algorithms; rank 0's are used by all
+  std::string host_id;                      // WEFT_HOST_ID separates ranks of one machine, never joins those of two
+  std::string topology_file;                // WEFT_TOPOLOGY: read instead of probing
+  std::string interface;                    // WEFT_INTERFACE: network interface for UCX and the store
+  Numerics numerics = Numerics::Fast;       // WEFT_NUMERICS: fast or invariant; rank 0's is that of all
+  int channels = 0;                         // WEFT_CHANNELS; 0: chosen with the algorithm
+  bool progress_thread = false;             // WEFT_PROGRESS_THREAD=1: a helper drives operations between waits
+  std::string log_level = "warn";           // WEFT_LOG: debug, info, warn, error, off
 
   // The launcher's variables, in this order; the first complete source wins: WEFT_RANK/WEFT_SIZE/WEFT_RENDEZVOUS
   // (host:port), torchrun (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), Open MPI (OMPI_COMM_WORLD_*, address by PMIx),

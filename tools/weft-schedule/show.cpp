@@ -10,6 +10,20 @@ namespace {
 constexpr int kMaxShownRanks = 1024;
 constexpr int kAllRanks = -1;  // for the builder and the exporters
 
+// Whether the algorithm can be built as it is asked for.
+Status check_kind(const Algorithm& algorithm, const Group& group, const ShowArguments& arguments) {
+  const auto cannot = [&](std::string_view option, std::string_view why) {
+    return Status(Code::Unsupported,
+                  fmt::format("{}: {}/{} {}", option, to_string(algorithm.collective), algorithm.name, why));
+  };
+  const Request uneven = {
+      .collective = algorithm.collective, .root = arguments.root, .count = 1024, .uneven = arguments.uneven};
+  if (const std::string_view why = algorithm.unsupported(group, uneven); !why.empty()) return cannot("--uneven", why);
+  if (arguments.invariant && !algorithm.invariant)
+    return cannot("--invariant", "reduces in another order, or nothing at all");
+  return {};
+}
+
 }  // namespace
 
 Result<int> show(const ShowArguments& arguments) {
@@ -22,9 +36,12 @@ Result<int> show(const ShowArguments& arguments) {
     return Status(Code::InvalidArgument, fmt::format("--rank {} is not one of the {} ranks", rank, arguments.ranks));
   const Group group = flat_group(arguments.ranks);
   WEFT_TRY(check_support(*algorithm, group, arguments.root));
+  WEFT_TRY(check_kind(*algorithm, group, arguments));
   BuildOptions options;
   options.root = arguments.root;
   options.in_place = arguments.in_place;
+  options.uneven = arguments.uneven;
+  options.canonical = arguments.invariant;
   WEFT_TRY_ASSIGN(options.replicas, replicas_for(*algorithm, arguments.channels));
   // The picture of the text shows all ranks, so all are built; the other forms of one rank hold its steps only.
   if (arguments.format != "text") options.only_rank = rank;
