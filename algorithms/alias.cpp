@@ -104,7 +104,7 @@ class ToInPlace {
       gone[i] = needless ? 1 : 0;
       for (int k = 0; !needless && k < step.dst.count; ++k) at(before, step.dst.first + k) = 1;
     }
-    for (std::size_t i = 0; i < written_.size(); ++i) written_[i] |= before[i];
+    for (const int output : marked(before)) at(written_, output) = 1;
     return gone;
   }
 

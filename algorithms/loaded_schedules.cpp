@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -27,7 +28,7 @@ namespace {
 constexpr std::size_t kMaxFiles = 64;
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20;  // of all files: they travel to all ranks
 constexpr std::size_t kMaxNameBytes = 64;
-constexpr int kMaxLanes = 4096;                             // of a rank
+constexpr std::size_t kMaxLanes = 4096;                     // of a rank
 constexpr std::int64_t kMaxPieces = std::int64_t{1} << 22;  // of memory, of all ranks
 constexpr std::int64_t kMaxMoves = std::int64_t{1} << 24;   // of pieces, by all steps of all ranks
 
@@ -94,26 +95,28 @@ bool knows_its_blocks(const Schedule& schedule) {
 Result<LoadedSchedule> prove(Schedule schedule) {
   WEFT_TRY(check_name(schedule.algorithm));
   WEFT_TRY(check_size(schedule));
-  WEFT_TRY(verify(schedule));
+  VerifyOptions options;
+  WEFT_TRY(verify(schedule, options));
   // Of what is in the file, all of it: whoever changed a step need not make up a hash.
   schedule.program_hash = base::fnv1a(to_json(schedule));
   LoadedSchedule loaded;
   for (const bool in_place : {false, true}) {
     Schedule& version = in_place ? loaded.in_place : loaded.out_of_place;
     version = with_aliasing(schedule, in_place);
-    if (Status proof = verify(version); !proof.ok())
+    if (Status proof = verify(version, options); !proof.ok())
       return std::move(proof).with_context(
           fmt::format("calls {} place cannot be served, with the copies that they need as first steps",
                       in_place ? "in" : "out of"));
   }
-  const auto uneven = [](Schedule version) {
+  const auto uneven = [&options](Schedule version) {
     version.uneven = true;
-    return verify(version).ok();
+    return verify(version, options).ok();
   };
   const bool fits_parts = schedule.uneven || (uneven(loaded.out_of_place) && uneven(loaded.in_place));
   loaded.out_of_place.uneven = loaded.in_place.uneven = fits_parts;
   loaded.v_variants = fits_parts && has_v_variant(schedule.collective) && knows_its_blocks(schedule);
-  loaded.invariant = !reduces(schedule.collective) || verify(loaded.out_of_place, {.canonical = true}).ok();
+  options.canonical = true;
+  loaded.invariant = !reduces(schedule.collective) || verify(loaded.out_of_place, options).ok();
   loaded.name = std::string(kLoadedPrefix) + schedule.algorithm;
   return loaded;
 }

@@ -120,7 +120,7 @@ TEST(Alias, copies_only_what_would_be_lost) {
 }
 
 TEST(LoadedSchedule, says_what_it_can_do) {
-  EXPECT_EQ(one(ring(5)).to_string(), "all_reduce/file.ring: 5 ranks, 1 channel; from one.json");
+  EXPECT_EQ(one(ring(5, {.uneven = true})).to_string(), "all_reduce/file.ring: 5 ranks, 1 channel; from one.json");
   EXPECT_EQ(one(built("all_reduce", "recursive_doubling", 4, {.canonical = true})).to_string(),
             "all_reduce/file.recursive_doubling: 4 ranks, 1 channel, invariant; from one.json");
   EXPECT_EQ(one(built("broadcast", "binomial", 3, {.root = 2})).to_string(),
@@ -139,7 +139,9 @@ TEST(LoadedSchedule, passes_need_a_proof_for_pieces_of_unequal_lengths) {
   EXPECT_TRUE(parted.out_of_place.uneven && parted.in_place.uneven);
   EXPECT_TRUE(parted.v_variants);
   // What passes on blocks whose lengths it does not know serves even ones only.
-  EXPECT_FALSE(one(built("all_to_all", "bruck", 5)).v_variants);
+  const LoadedSchedule bruck = one(built("all_to_all", "bruck", 5, {.uneven = true}));
+  EXPECT_TRUE(bruck.out_of_place.uneven);
+  EXPECT_FALSE(bruck.v_variants);
   // A file cannot claim it either.
   Schedule claims = even;
   claims.uneven = true;
@@ -156,7 +158,7 @@ TEST(LoadedSchedule, tells_why_it_cannot_serve) {
   const LoadedSchedule tree = one(built("broadcast", "binomial", 3, {.root = 2}));
   EXPECT_EQ(tree.unsupported(3, {.collective = Collective::Broadcast, .root = 1}), "is for root 2");
   EXPECT_EQ(tree.unsupported(3, {.collective = Collective::Broadcast, .root = 2}), "");
-  EXPECT_EQ(one(built("all_to_all", "bruck", 3)).unsupported(3, {.collective = Collective::AllToAll, .uneven = true}),
+  EXPECT_EQ(one(built("all_to_all", "bruck", 5)).unsupported(5, {.collective = Collective::AllToAll, .uneven = true}),
             "was not proved for blocks of unequal lengths");
 }
 

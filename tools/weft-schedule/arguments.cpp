@@ -39,7 +39,9 @@ void add(CLI::App& app, ShowArguments& arguments) {
   app.add_option("--root", arguments.root, kRoot)->capture_default_str();
   app.add_option("--channels", arguments.channels, "Channels in all; 0: the algorithm's own number");
   app.add_flag("--in-place", arguments.in_place, "Input and output are the same memory");
-  app.add_flag("--uneven", arguments.uneven, "For blocks of unequal lengths, and for long calls in several passes");
+  app.add_flag("--uneven,!--even", arguments.uneven,
+               "For blocks of unequal lengths, and for long calls in several passes (export's default), or for blocks "
+               "of equal lengths, in less scratch (show's)");
   app.add_flag("--invariant", arguments.invariant, "Reductions in the order of Numerics::Invariant");
   app.add_option("--format", arguments.format, "text, json (which verify reads and WEFT_SCHEDULES names) or dot")
       ->check(CLI::IsMember({"text", "json", "dot"}))
@@ -103,6 +105,7 @@ class CommandLine {
     add_subcommand("list", "Lists the algorithms", list_);
     add_subcommand("show", "Shows the steps of a schedule, or exports it", show_);
     export_.format = "json";
+    export_.uneven = true;
     add_subcommand("export", "Writes a schedule as a file, as show does, in JSON unless told otherwise", export_);
     add_subcommand("verify", "Proves schedules, in place and out of place", verify_);
     add_subcommand("simulate", "Simulates a schedule on a machine", simulate_);
