@@ -357,10 +357,9 @@ std::string end_fault(const Schedule& schedule, const Wiring& wiring, const Flow
   }
   for (std::size_t lane = 0; lane < wiring.lanes.size(); ++lane) {
     if (flow.left_over(lane) == 0) continue;
-    return fmt::format(
-        "{} sends a message that is never received; {} from rank {} to rank {} on channel {} are left over",
-        describe(schedule, first_left_over(schedule, wiring, flow, lane)), flow.left_over(lane),
-        wiring.lanes[lane].from, wiring.lanes[lane].to, wiring.lanes[lane].channel);
+    return fmt::format("{} sends in vain: {} messages from rank {} to rank {} are never received",
+                       describe(schedule, first_left_over(schedule, wiring, flow, lane)), flow.left_over(lane),
+                       wiring.lanes[lane].from, wiring.lanes[lane].to);
   }
   return "";
 }
