@@ -92,7 +92,8 @@ void add(CLI::App& app, ExplainArguments& arguments) {
                  "As WEFT_ALGORITHMS: \"all_reduce:0-4k:direct;all_reduce:4k-:ring@2\"");
   app.add_option("--table", arguments.table, "A measured table (JSON)");
   app.add_option("--schedule", arguments.schedules,
-                 "A schedule from a JSON file that is a candidate, too, as file.NAME; may be given several times");
+                 "A schedule from a JSON file that is a candidate, too, as file.NAME; may be given several times")
+      ->allow_extra_args(false);
   app.add_flag("--json", arguments.json, "As JSON");
 }
 
