@@ -109,10 +109,8 @@ Result<CostModel> CostModel::create(Group group, topology::Graph graph, std::vec
   return CostModel(std::move(group), std::move(fabric), std::move(fingerprint));
 }
 
-Status CostModel::simulate_points(const Algorithm& algorithm, int replicas, const std::vector<std::uint64_t>& sizes,
-                                  Curve& curve) {
-  const Schedule schedule = build_schedule(algorithm, group_, {.replicas = replicas});
-  const std::uint64_t blocks = blocks_in_message(algorithm.collective, group_.size);
+Status CostModel::simulate_points(const Schedule& schedule, const std::vector<std::uint64_t>& sizes, Curve& curve) {
+  const std::uint64_t blocks = blocks_in_message(schedule.collective, group_.size);
   const std::uint64_t chunks = blocks * static_cast<std::uint64_t>(schedule.chunks_per_block);
   const std::uint64_t sent = most_sent_chunks(schedule);
   const std::uint64_t common = std::gcd(sent, chunks);
@@ -123,7 +121,7 @@ Status CostModel::simulate_points(const Algorithm& algorithm, int replicas, cons
   options.timeline = false;
   options.sharing = group_.size <= kMaxFairRanks ? Sharing::MaxMin : Sharing::Queue;
   for (const std::uint64_t bytes : sizes) {
-    const std::uint64_t count = count_of_bytes(algorithm.collective, group_.size, bytes + blocks - 1);
+    const std::uint64_t count = count_of_bytes(schedule.collective, group_.size, bytes + blocks - 1);
     WEFT_TRY_ASSIGN(Simulation simulation, simulate(schedule, count, DataType::UInt8, fabric_, options));
     constexpr std::int64_t kPsPerNs = 1000;
     curve.points[bytes] = {rounded_ratio(simulation.makespan_ps, kPsPerNs), std::move(simulation.critical)};
@@ -131,13 +129,13 @@ Status CostModel::simulate_points(const Algorithm& algorithm, int replicas, cons
   return Status();
 }
 
-Result<Estimate> CostModel::estimate(const Algorithm& algorithm, int replicas, std::uint64_t bytes) {
-  Curve& curve = curves_[{algorithm.collective, algorithm.name, replicas}];
+template <typename Build>
+Result<Estimate> CostModel::estimate_on(Curve& curve, std::uint64_t bytes, const Build& build) {
   const auto [low, high] = neighbours(bytes);
   std::vector<std::uint64_t> missing;
   for (const std::uint64_t size : {low, high})
     if (!curve.points.contains(size)) missing.push_back(size);
-  if (!missing.empty()) WEFT_TRY(simulate_points(algorithm, replicas, missing, curve));
+  if (!missing.empty()) WEFT_TRY(simulate_points(build(), missing, curve));
 
   const Point& below = curve.points.at(low);
   const Point& above = curve.points.at(high);
@@ -147,6 +145,16 @@ Result<Estimate> CostModel::estimate(const Algorithm& algorithm, int replicas, s
   const bool nearer_below = bytes <= low || (bytes < high && bytes - low < high - bytes);
   return Estimate{line.at(std::max(bytes, low)), (nearer_below ? below : above).critical, curve.sent_numerator,
                   curve.sent_denominator};
+}
+
+Result<Estimate> CostModel::estimate(const Algorithm& algorithm, int replicas, std::uint64_t bytes) {
+  return estimate_on(curves_[{algorithm.collective, algorithm.name, replicas}], bytes,
+                     [&] { return build_schedule(algorithm, group_, {.replicas = replicas}); });
+}
+
+Result<Estimate> CostModel::estimate(const LoadedSchedule& loaded, std::uint64_t bytes) {
+  WEFT_ASSERT(loaded.size() == group_.size);
+  return estimate_on(loaded_curves_[&loaded], bytes, [&]() -> const Schedule& { return loaded.out_of_place; });
 }
 
 }  // namespace weft::algorithms

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "algorithms/loaded_schedules.hpp"
 #include "algorithms/simulate.hpp"
 #include "weft/group.hpp"
 #include "weft/schedule_builder.hpp"
@@ -57,6 +58,8 @@ class CostModel {
   // `algorithm` on `replicas` times its native channels for `bytes` (message_bytes of the call). The algorithm must
   // support the request. The root and the element type do not enter: schedules are read for root 0 and bytes.
   Result<Estimate> estimate(const Algorithm& algorithm, int replicas, std::uint64_t bytes);
+  // `loaded`, which outlives the model, must be of the group's size.
+  Result<Estimate> estimate(const LoadedSchedule& loaded, std::uint64_t bytes);
 
  private:
   struct Point {
@@ -69,13 +72,16 @@ class CostModel {
     std::uint64_t sent_denominator = 1;
   };
   CostModel(Group group, Fabric fabric, std::string fingerprint);
-  Status simulate_points(const Algorithm& algorithm, int replicas, const std::vector<std::uint64_t>& sizes,
-                         Curve& curve);
+  // `build()` gives the schedule, which is asked for where simulations are missing.
+  template <typename Build>
+  Result<Estimate> estimate_on(Curve& curve, std::uint64_t bytes, const Build& build);
+  Status simulate_points(const Schedule& schedule, const std::vector<std::uint64_t>& sizes, Curve& curve);
 
   Group group_;
   Fabric fabric_;
   std::string fingerprint_;
   std::map<std::tuple<Collective, std::string_view, int>, Curve> curves_;  // by collective, algorithm and replicas
+  std::map<const LoadedSchedule*, Curve> loaded_curves_;
 };
 
 }  // namespace weft::algorithms

@@ -117,6 +117,7 @@ class ScheduleReader {
     root.required("root", schedule_.root, 0, schedule_.size - 1);
     root.required("channels", schedule_.channels, 1, kMaxChannels);
     root.required_by("chunks_per_block", [&](const JsonValue& value) { return read_chunks_per_block(value); });
+    root.optional("uneven", schedule_.uneven);
     root.required_by("program_hash", [&](const JsonValue& value) { return read_hash(value, schedule_.program_hash); });
     root.required_by("ranks", [&](const JsonValue& value) { return read_ranks(value); });
     WEFT_TRY(root.finish());
@@ -198,6 +199,7 @@ std::string to_json(const Schedule& schedule) {
   json.member("root", schedule.root);
   json.member("channels", schedule.channels);
   json.member("chunks_per_block", schedule.chunks_per_block);
+  if (schedule.uneven) json.member("uneven", true);
   json.member("program_hash", fmt::format("{:016x}", schedule.program_hash));
   json.begin_list("ranks", JsonWriter::Layout::Lines);
   for (const RankProgram& rank : schedule.ranks) write_rank(json, rank);

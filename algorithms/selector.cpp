@@ -23,8 +23,10 @@ constexpr int kMaxGpuReplicas = 8;
 struct Option {
   const Algorithm* algorithm = nullptr;
   int replicas = 1;
+  const LoadedSchedule* loaded = nullptr;  // instead of an algorithm
 
-  int channels() const { return algorithm->native_channels * replicas; }
+  std::string_view name() const { return loaded != nullptr ? std::string_view(loaded->name) : algorithm->name; }
+  int channels() const { return loaded != nullptr ? loaded->channels() : algorithm->native_channels * replicas; }
 };
 
 // The part of the time that counts most, in words: "latency: 3 messages in a row".
@@ -41,8 +43,8 @@ std::string dominant_term(const CriticalPath& path) {
 class Selection {
  public:
   Selection(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model,
-            Detail detail)
-      : request_(request), overrides_(overrides), table_(table), model_(model), detail_(detail) {
+            Detail detail, const LoadedSchedules* loaded)
+      : request_(request), overrides_(overrides), table_(table), model_(model), detail_(detail), loaded_(loaded) {
     choice_.collective = request.collective;
     choice_.ranks = model.group().size;
     choice_.bytes = message_bytes(request, choice_.ranks);
@@ -76,6 +78,22 @@ class Selection {
         cannot_.push_back({std::string(algorithm->name), algorithm->native_channels, -1, "", std::string(why_not)});
       }
     }
+    if (loaded_ != nullptr) list_loaded();
+  }
+
+  // Of several schedules of one name the one that fits, or why the first does not.
+  void list_loaded() {
+    for (const LoadedSchedule& loaded : loaded_->all()) {
+      if (loaded.collective() != request_.collective) continue;
+      const LoadedSchedule* const fitting =
+          loaded_->find(loaded.collective(), loaded.name, choice_.ranks, request_.root);
+      if (fitting != nullptr && fitting != &loaded) continue;
+      std::string why_not = loaded.unsupported(choice_.ranks, request_);
+      if (why_not.empty())
+        options_.push_back({nullptr, 1, &loaded});
+      else if (cannot_.empty() || cannot_.back().algorithm != loaded.name)
+        cannot_.push_back({loaded.name, loaded.channels(), -1, "", std::move(why_not)});
+    }
   }
 
   // Only what a reducing call asks of its algorithm can depend on the numerics.
@@ -108,8 +126,10 @@ class Selection {
   Result<Choice> alone() {
     choice_.source = ChoiceSource::Only;
     choice_.reason = "one rank has nobody to talk to: only a local copy, if any";
-    const Option& first = options_.front();
-    choice_.candidates.push_back({std::string(first.algorithm->name), first.channels(), 0, "", ""});
+    const auto named = [&](const Option& option) { return rule_ != nullptr && option.name() == rule_->algorithm; };
+    const auto asked = std::find_if(options_.begin(), options_.end(), named);
+    const Option& first = asked != options_.end() ? *asked : options_.front();
+    choice_.candidates.push_back({std::string(first.name()), first.channels(), 0, "", ""});
     return std::move(choice_);
   }
 
@@ -118,7 +138,7 @@ class Selection {
     if (rule_ == nullptr) return false;
     std::vector<Option> named;
     for (const Option& option : options_)
-      if (option.algorithm->name == rule_->algorithm) named.push_back(option);
+      if (option.name() == rule_->algorithm) named.push_back(option);
     if (named.empty()) {
       std::string why = "there is no such algorithm";
       for (const Candidate& candidate : cannot_)
@@ -154,10 +174,10 @@ class Selection {
       if (cell.collective == request_.collective && cell.ranks == choice_.ranks)
         curves[{cell.algorithm, cell.channels}].add(cell.bytes, cell.time_ns);
     for (const Option& option : options_) {
-      const auto curve = curves.find({option.algorithm->name, option.channels()});
+      const auto curve = curves.find({option.name(), option.channels()});
       if (curve == curves.end()) continue;
-      candidates_[{std::string(option.algorithm->name), option.channels()}] = {
-          std::string(option.algorithm->name), option.channels(), curve->second.at(choice_.bytes), "", "measured"};
+      candidates_[{std::string(option.name()), option.channels()}] = {std::string(option.name()), option.channels(),
+                                                                      curve->second.at(choice_.bytes), "", "measured"};
     }
     if (candidates_.empty()) return false;
     choice_.source = ChoiceSource::Table;
@@ -170,12 +190,12 @@ class Selection {
     WEFT_TRY(add_estimates(options_));
     take_best();
     const bool only = std::all_of(options_.begin(), options_.end(),
-                                  [&](const Option& option) { return option.algorithm == options_.front().algorithm; });
+                                  [&](const Option& option) { return option.name() == options_.front().name(); });
     choice_.source = only ? ChoiceSource::Only : ChoiceSource::Model;
-    const Option winner = {find_algorithm(request_.collective, winner_.algorithm), 1};
-    WEFT_TRY_ASSIGN(
-        const Estimate estimate,
-        model_.estimate(*winner.algorithm, winner_.channels / winner.algorithm->native_channels, choice_.bytes));
+    const auto winner = std::find_if(options_.begin(), options_.end(), [&](const Option& option) {
+      return option.name() == winner_.algorithm && option.channels() == winner_.channels;
+    });
+    WEFT_TRY_ASSIGN(const Estimate estimate, estimate_of(*winner));
     choice_.reason = model_reason(estimate, only);
     return Status();
   }
@@ -196,12 +216,17 @@ class Selection {
                               hundredths / 100, hundredths % 100);
   }
 
+  Result<Estimate> estimate_of(const Option& option) {
+    if (option.loaded != nullptr) return model_.estimate(*option.loaded, choice_.bytes);
+    return model_.estimate(*option.algorithm, option.replicas, choice_.bytes);
+  }
+
   // Of the cost model, for options that have none yet.
   Status add_estimates(const std::vector<Option>& options) {
     for (const Option& option : options) {
-      const std::pair<std::string, int> key(option.algorithm->name, option.channels());
+      const std::pair<std::string, int> key(option.name(), option.channels());
       if (candidates_.contains(key)) continue;
-      WEFT_TRY_ASSIGN(const Estimate estimate, model_.estimate(*option.algorithm, option.replicas, choice_.bytes));
+      WEFT_TRY_ASSIGN(const Estimate estimate, estimate_of(option));
       candidates_[key] = {key.first, key.second, estimate.time_ns, estimate.critical.bottleneck,
                           dominant_term(estimate.critical)};
     }
@@ -234,6 +259,7 @@ class Selection {
   const MeasuredTable* table_;
   CostModel& model_;
   Detail detail_;
+  const LoadedSchedules* loaded_;
   const Override* rule_ = nullptr;
   std::vector<Option> options_;                                  // that can serve the call, by name, then channels
   std::vector<Candidate> cannot_;                                // by name
@@ -246,12 +272,16 @@ class Selection {
 }  // namespace
 
 Result<Choice> choose(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model,
-                      Detail detail) {
-  return Selection(request, overrides, table, model, detail).run();
+                      Detail detail, const LoadedSchedules* loaded) {
+  return Selection(request, overrides, table, model, detail, loaded).run();
 }
 
-Selected selected(const Choice& choice) {
+Selected selected(const Choice& choice, const LoadedSchedules* loaded, int root) {
   const Candidate& winner = choice.winner();
+  if (winner.algorithm.starts_with(kLoadedPrefix)) {
+    return {nullptr, 1,
+            loaded == nullptr ? nullptr : loaded->find(choice.collective, winner.algorithm, choice.ranks, root)};
+  }
   const Algorithm* algorithm = find_algorithm(choice.collective, winner.algorithm);
   return {algorithm, algorithm == nullptr ? 1 : winner.channels / algorithm->native_channels};
 }

@@ -42,7 +42,8 @@ struct Overrides {
   // optional "@channels" behind. Ranges are "4k-1m", "-4k", "1m-" or "0-4k"; k, m, g are powers of 1024; the end is
   // exclusive. Blanks are ignored. An empty text has no rules. InvalidArgument quotes the wrong piece and lists what is
   // known; overlapping ranges are refused.
-  static Result<Overrides> parse(std::string_view text);
+  // `loaded`: schedules of files, which rules may name, too; null: none.
+  static Result<Overrides> parse(std::string_view text, const LoadedSchedules* loaded = nullptr);
   // The rule for a call, or null.
   const Override* find(Collective collective, std::uint64_t bytes) const;
 
@@ -82,17 +83,18 @@ enum class Detail : std::uint8_t {
 
 // Picks the algorithm of a call; the winner does not depend on `detail`. Never fails for a call that some algorithm
 // supports; Unsupported lists why each one cannot. `table` may be null; a table of another topology is ignored and the
-// Choice says so.
+// Choice says so. `loaded` are candidates besides the built-in algorithms; null: none.
 Result<Choice> choose(const Request& request, const Overrides& overrides, const MeasuredTable* table, CostModel& model,
-                      Detail detail = Detail::Everything);
+                      Detail detail = Detail::Everything, const LoadedSchedules* loaded = nullptr);
 
-// What the winner of a choice is built with: the algorithm and BuildOptions::replicas.
+// What the winner of a choice is built with: the algorithm and BuildOptions::replicas; or a loaded schedule.
 struct Selected {
   const Algorithm* algorithm = nullptr;
   int replicas = 1;
+  const LoadedSchedule* loaded = nullptr;
 };
-// Null algorithm if the candidate names none that exists (a vendor call).
-Selected selected(const Choice& choice);
+// Null algorithm if the candidate names none that exists (a vendor call). `root` is that of the call.
+Selected selected(const Choice& choice, const LoadedSchedules* loaded = nullptr, int root = 0);
 
 // The bytes that a choice goes by: message_bytes of the call.
 std::uint64_t message_bytes(const Request& request, int size);

@@ -31,16 +31,24 @@ std::string known_collectives() {
   return names;
 }
 
-std::string known_algorithms(Collective collective) {
+std::string known_algorithms(Collective collective, const LoadedSchedules* loaded) {
   std::string names;
   for (const Algorithm* algorithm : all_algorithms())
     if (algorithm->collective == collective) names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm->name);
+  std::string_view last;
+  if (loaded != nullptr) {
+    for (const LoadedSchedule& schedule : loaded->all()) {
+      if (schedule.collective() != collective || schedule.name == last) continue;
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", schedule.name);
+      last = schedule.name;
+    }
+  }
   return names.empty() ? "none" : names;
 }
 
 class RuleReader {
  public:
-  explicit RuleReader(std::string_view text) : text_(text) {}
+  RuleReader(std::string_view text, const LoadedSchedules* loaded) : text_(text), loaded_(loaded) {}
 
   Result<Override> read() const {
     const std::vector<std::string_view> parts = split(text_, ':');
@@ -89,9 +97,11 @@ class RuleReader {
     const std::size_t at = text.find('@');
     const std::string_view name = text.substr(0, at);
     const Algorithm* algorithm = find_algorithm(rule.collective, name);
-    if (algorithm == nullptr)
-      return wrong(fmt::format("there is no {} algorithm \"{}\"; known: {}", to_string(rule.collective), name,
-                               known_algorithms(rule.collective)));
+    const LoadedSchedule* const loaded = loaded_ == nullptr ? nullptr : loaded_->named(rule.collective, name);
+    if (algorithm == nullptr && loaded == nullptr)
+      return wrong(fmt::format("there is no {} algorithm \"{}\"; known: {}{}", to_string(rule.collective), name,
+                               known_algorithms(rule.collective, loaded_),
+                               name.starts_with(kLoadedPrefix) ? "; WEFT_SCHEDULES names the files of others" : ""));
     rule.algorithm = name;
     if (at == std::string_view::npos) return Status();
     const std::string_view channels = text.substr(at + 1);
@@ -99,6 +109,11 @@ class RuleReader {
     if (error != std::errc() || end != channels.data() + channels.size() || rule.channels < 1 ||
         rule.channels > base::kMaxChannels)
       return wrong(fmt::format("\"@{}\" is not a number of channels from 1 to {}", channels, base::kMaxChannels));
+    if (algorithm == nullptr) {
+      if (loaded_->named(rule.collective, name, rule.channels) != nullptr) return Status();
+      return wrong(fmt::format("{} runs on {} only", name,
+                               base::plural(static_cast<std::uint64_t>(loaded->channels()), "channel")));
+    }
     if (rule.channels % algorithm->native_channels != 0 ||
         (rule.channels != algorithm->native_channels && !algorithm->replicable))
       return wrong(fmt::format("{} runs on {}{}", name, base::plural(algorithm->native_channels, "channel"),
@@ -107,11 +122,12 @@ class RuleReader {
   }
 
   std::string_view text_;
+  const LoadedSchedules* loaded_;
 };
 
 }  // namespace
 
-Result<Overrides> Overrides::parse(std::string_view text) {
+Result<Overrides> Overrides::parse(std::string_view text, const LoadedSchedules* loaded) {
   std::string compact;
   for (const char c : text)
     if (c != ' ' && c != '\t' && c != '\n') compact += c;
@@ -120,7 +136,7 @@ Result<Overrides> Overrides::parse(std::string_view text) {
     if (piece.empty()) continue;
     if (result.rules.size() == kMaxRules)
       return Status(Code::InvalidArgument, fmt::format("more than {} algorithm rules", kMaxRules));
-    WEFT_TRY_ASSIGN(Override rule, RuleReader(piece).read());
+    WEFT_TRY_ASSIGN(Override rule, RuleReader(piece, loaded).read());
     for (const Override& other : result.rules)
       if (other.collective == rule.collective && rule.first_bytes < other.end_bytes &&
           other.first_bytes < rule.end_bytes)

@@ -334,6 +334,18 @@ std::string_view words(SendModel model) {
   return model.slots == 0 ? "with sends that are done when they are received" : "with few buffers per lane";
 }
 
+// The step whose message is the first that nobody took from the lane.
+At first_left_over(const Schedule& schedule, const Wiring& wiring, const Flow& flow, std::size_t lane) {
+  At at{wiring.lanes[lane].from, wiring.lanes[lane].channel, 0};
+  const auto& channels = schedule.ranks[static_cast<std::size_t>(at.rank)].channels;
+  const int steps = static_cast<int>(channels[static_cast<std::size_t>(at.channel)].size());
+  for (; at.index + 1 < steps; ++at.index) {
+    const Ports& ports = wiring.at(at.rank, at.channel, at.index);
+    if (ports.out == static_cast<std::int32_t>(lane) && ports.ordinal == flow.taken(lane)) break;
+  }
+  return at;
+}
+
 // Did everything end, and is every message taken?
 std::string end_fault(const Schedule& schedule, const Wiring& wiring, const Flow& flow,
                       const std::vector<Stuck>& stuck) {
@@ -344,10 +356,10 @@ std::string end_fault(const Schedule& schedule, const Wiring& wiring, const Flow
     return fmt::format("{} {}; {} channels are stuck", describe(schedule, first.at), what, stuck.size());
   }
   for (std::size_t lane = 0; lane < wiring.lanes.size(); ++lane) {
-    const Lane& ends = wiring.lanes[lane];
-    if (flow.left_over(lane) > 0)
-      return fmt::format("channel {}: {} messages from rank {} to rank {} are never received", ends.channel,
-                         flow.left_over(lane), ends.from, ends.to);
+    if (flow.left_over(lane) == 0) continue;
+    return fmt::format("{} sends in vain: {} messages from rank {} to rank {} are never received",
+                       describe(schedule, first_left_over(schedule, wiring, flow, lane)), flow.left_over(lane),
+                       wiring.lanes[lane].from, wiring.lanes[lane].to);
   }
   return "";
 }

@@ -37,6 +37,15 @@ Status set_transports(std::string_view value, Options& options) {
   return {};
 }
 
+Status set_schedules(std::string_view value, Options& options) {
+  options.schedule_files.clear();
+  for (const std::string_view file : split(value, ':')) {
+    if (file.empty()) return bad("give names of files with colons between them, like ring.json:tree.json");
+    options.schedule_files.emplace_back(file);
+  }
+  return {};
+}
+
 Status set_channels(std::string_view value, Options& options) {
   constexpr int kMostChannels = 64;
   const auto channels = parse_integer(value);
@@ -103,6 +112,9 @@ constexpr std::array kVariables = {
     Variable{"WEFT_TABLE", "file", "", "table_file",
              "What was measured on this topology, as weft-bench --tune writes it: chooses before the cost model",
              set_text<&Options::table_file>},
+    Variable{"WEFT_SCHEDULES", "list of files", "", "schedule_files",
+             "Schedules besides the built-in algorithms, as weft-schedule export writes them: ring.json:tree.json",
+             set_schedules},
     Variable{"WEFT_TOPOLOGY", "file", "", "topology_file", "Topology to use instead of probing this machine",
              set_text<&Options::topology_file>},
     Variable{"WEFT_HOST_ID", "text", "", "host_id",

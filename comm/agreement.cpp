@@ -24,10 +24,24 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Result<std::string> facts_text(const AgreementParts& parts, const Result<std::string>& table) {
+// What files of its own a rank was given to choose by.
+struct OwnFiles {
+  std::string table;
+  std::vector<algorithms::ScheduleText> schedules;
+};
+
+Result<OwnFiles> own_files(const Options& options) {
+  WEFT_TRY_ASSIGN(std::string table, own_table(options));
+  WEFT_TRY_ASSIGN(auto schedules, own_schedules(options));
+  return OwnFiles{std::move(table), std::move(schedules)};
+}
+
+Result<std::string> facts_text(const AgreementParts& parts, const Result<OwnFiles>& files) {
   WEFT_TRY(parts.failure);
-  WEFT_TRY(table.status());
-  return to_json(own_facts(parts.options, parts.transports, *table));
+  WEFT_TRY(files.status());
+  RankFacts facts = own_facts(parts.options, parts.transports, files->table);
+  facts.schedules_digest = digest_of(files->schedules);
+  return to_json(facts);
 }
 
 Result<std::string> view_text(const AgreementParts& parts, const RankFacts& leader, bool leads) {
@@ -48,10 +62,11 @@ Result<std::string> facts_of_all(transports::Store& store, base::Deadline deadli
 }
 
 Result<std::string> verdict(transports::Store& store, const std::vector<RankFacts>& facts, const AgreementParts& parts,
-                            const std::string& table, base::Deadline deadline) {
+                            const OwnFiles& files, base::Deadline deadline) {
   WEFT_TRY_ASSIGN(const auto views, collect(store, view_key, deadline));
   WEFT_TRY_ASSIGN(Agreement agreement, merge(facts, views, parts));
-  agreement.table = table;
+  agreement.table = files.table;
+  agreement.schedules = files.schedules;
   return to_json(agreement);
 }
 
@@ -105,8 +120,8 @@ Result<Agreement> agree(transports::Store& store, const AgreementParts& parts) {
   const auto deadline = base::Deadline::after_ms(parts.options.timeout_ms);
   const auto verdict_by = rank == 0 ? deadline : deadline.later_by_ms(kVerdictMs);
 
-  const Result<std::string> table = own_table(parts.options);
-  WEFT_TRY(publish(store, facts_key(rank), of_rank(rank, facts_text(parts, table))));
+  const Result<OwnFiles> files = own_files(parts.options);
+  WEFT_TRY(publish(store, facts_key(rank), of_rank(rank, facts_text(parts, files))));
   if (rank == 0) WEFT_TRY(publish(store, kFactsKey, of_rank(rank, facts_of_all(store, deadline))));
   WEFT_TRY_ASSIGN(const std::string all, published(store, kFactsKey, verdict_by));
   WEFT_TRY_ASSIGN(const std::vector<RankFacts> facts, split_facts(all));
@@ -116,7 +131,7 @@ Result<Agreement> agree(transports::Store& store, const AgreementParts& parts) {
   const int leader = hosts_of(facts).leader_of(rank);
   const RankFacts& leader_facts = facts[static_cast<std::size_t>(leader)];
   WEFT_TRY(publish(store, view_key(rank), of_rank(rank, view_text(parts, leader_facts, leader == rank))));
-  if (rank == 0) WEFT_TRY(publish(store, kResultKey, of_rank(rank, verdict(store, facts, parts, *table, deadline))));
+  if (rank == 0) WEFT_TRY(publish(store, kResultKey, of_rank(rank, verdict(store, facts, parts, *files, deadline))));
   WEFT_TRY_ASSIGN(const std::string result, published(store, kResultKey, verdict_by));
   WEFT_TRY_ASSIGN(Agreement agreement, agreement_from_json(result));
   if (agreement.ranks.size() != facts.size())

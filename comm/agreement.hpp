@@ -38,7 +38,8 @@ struct Agreement {
   std::string algorithms;               // Options::algorithms of rank 0, and its channels:
   int channels = 0;
   Numerics numerics = Numerics::Fast;
-  std::string table;  // the measured table of rank 0, as JSON; empty: none
+  std::string table;                                // the measured table of rank 0, as JSON; empty: none
+  std::vector<algorithms::ScheduleText> schedules;  // of rank 0's files
 
   // The transport between two ranks; empty if none reaches. Symmetric.
   std::string transport(int a, int b) const;

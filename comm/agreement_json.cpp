@@ -17,9 +17,10 @@ using base::JsonObject;
 using base::JsonValue;
 using base::JsonWriter;
 
-constexpr int kSchema = 4;
+constexpr int kSchema = 5;
 constexpr std::size_t kMaxCpus = std::size_t{1} << 20;
 constexpr std::size_t kMaxTransports = 64;
+constexpr std::size_t kMaxSchedules = 64;
 
 // Addresses may hold any bytes; JSON holds text.
 std::string to_hex(std::string_view bytes) {
@@ -129,6 +130,14 @@ Status read_rank(const JsonValue& value, std::size_t hosts, std::vector<AgreedRa
   return {};
 }
 
+Status read_schedule(const JsonValue& value, std::vector<algorithms::ScheduleText>& schedules) {
+  algorithms::ScheduleText& schedule = schedules.emplace_back();
+  JsonObject object(value);
+  object.required("file", schedule.file);
+  object.required("text", schedule.text);
+  return object.finish();
+}
+
 }  // namespace
 
 std::string to_json(const RankFacts& facts) {
@@ -141,6 +150,7 @@ std::string to_json(const RankFacts& facts) {
   json.member("crosses_hosts", facts.crosses_hosts);
   write(json, facts.addresses);
   json.member("table_digest", facts.table_digest);
+  json.member("schedules_digest", facts.schedules_digest);
   json.end_object();
   return std::move(json).text();
 }
@@ -154,6 +164,7 @@ Result<RankFacts> rank_facts_from_json(std::string_view text) {
     require_list(object, "crosses_hosts", facts.crosses_hosts, kMaxTransports);
     require_addresses(object, facts.addresses);
     object.required("table_digest", facts.table_digest);
+    object.required("schedules_digest", facts.schedules_digest);
   }));
   return facts;
 }
@@ -194,6 +205,14 @@ std::string to_json(const Agreement& agreement) {
   json.member("channels", agreement.channels);
   json.member("numerics", to_string(agreement.numerics));
   json.member("table", agreement.table);
+  json.begin_list("schedules");
+  for (const algorithms::ScheduleText& schedule : agreement.schedules) {
+    json.begin_object();
+    json.member("file", schedule.file);
+    json.member("text", schedule.text);
+    json.end_object();
+  }
+  json.end_list();
   json.end_object();
   return std::move(json).text();
 }
@@ -225,6 +244,10 @@ Result<Agreement> agreement_from_json(std::string_view text) {
       return name.read_name(agreement.numerics, parse_numerics, "fast or invariant");
     });
     object.required("table", agreement.table);
+    object.required_by("schedules", [&](const JsonValue& list) {
+      return list.read_list(kMaxSchedules,
+                            [&](const JsonValue& value) { return read_schedule(value, agreement.schedules); });
+    });
   }));
   WEFT_TRY_ASSIGN(agreement.graph, topology::from_json(graph));
   return agreement;

@@ -52,7 +52,7 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::make(Runtime* runt
   for (const int member : members) placement.push_back(runtime->placement()[static_cast<std::size_t>(member)]);
   const Agreement& agreement = runtime->agreement();
   WEFT_TRY_ASSIGN(auto planner, Planner::create(agreement.graph, placement, agreement.algorithms, agreement.channels,
-                                                agreement.numerics, runtime->table()));
+                                                agreement.numerics, runtime->table(), &runtime->schedules()));
   return std::unique_ptr<CommunicatorState>(
       new CommunicatorState(runtime, key, std::move(members), rank, std::move(planner)));
 }

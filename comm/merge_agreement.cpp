@@ -23,18 +23,30 @@ bool more_ranks_than_cpus(const std::vector<RankFacts>& facts, const Hosts& host
   return ranks > cpus.size();
 }
 
-// Ranks need not be given the table, since rank 0's is used by all; but those that are must be given the same.
-Status one_table(const std::vector<RankFacts>& facts) {
+// Ranks need not be given a file that rank 0 is given, since rank 0's is used by all; but those that are must be given
+// the same.
+std::string ranks_that_differ(const std::vector<RankFacts>& facts, std::string RankFacts::*digest) {
   std::string others;
   for (std::size_t rank = 1; rank < facts.size(); ++rank) {
-    if (!facts[rank].table_digest.empty() && facts[rank].table_digest != facts[0].table_digest)
+    if (!(facts[rank].*digest).empty() && facts[rank].*digest != facts[0].*digest)
       others += fmt::format("{}{}", others.empty() ? "" : ", ", rank);
   }
+  return others;
+}
+
+Status same_files(const std::vector<RankFacts>& facts) {
+  if (const std::string others = ranks_that_differ(facts, &RankFacts::table_digest); !others.empty())
+    return Status(Code::InvalidArgument,
+                  fmt::format("WEFT_TABLE: ranks {} have another table than rank 0{}; give all ranks the same file, or "
+                              "only rank 0 one",
+                              others, facts[0].table_digest.empty() ? ", which has none" : ""));
+  const std::string others = ranks_that_differ(facts, &RankFacts::schedules_digest);
   if (others.empty()) return {};
-  return Status(Code::InvalidArgument,
-                fmt::format("WEFT_TABLE: ranks {} have another table than rank 0{}; give all ranks the same file, or "
-                            "only rank 0 one",
-                            others, facts[0].table_digest.empty() ? ", which has none" : ""));
+  return Status(
+      Code::InvalidArgument,
+      fmt::format("WEFT_SCHEDULES: ranks {} have other schedules than rank 0{}; give all ranks the same files "
+                  "in the same order, or only rank 0 some",
+                  others, facts[0].schedules_digest.empty() ? ", which has none" : ""));
 }
 
 }  // namespace
@@ -101,7 +113,7 @@ Result<Agreement> merge(const std::vector<RankFacts>& facts, const std::vector<s
   agreement.algorithms = parts.options.algorithms;
   agreement.channels = parts.options.channels;
   agreement.numerics = parts.options.numerics;
-  WEFT_TRY(one_table(facts));
+  WEFT_TRY(same_files(facts));
   return agreement;
 }
 

@@ -40,34 +40,37 @@ std::uint64_t hash_of_counts(const Operation& operation, int size) {
 
 Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, const std::vector<int>& placement,
                                                  const std::string& overrides, int channels, Numerics numerics,
-                                                 const algorithms::MeasuredTable* table) {
-  WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(overrides));
+                                                 const algorithms::MeasuredTable* table,
+                                                 const algorithms::LoadedSchedules* loaded) {
+  WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(overrides, loaded));
   parsed.channels = channels;
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
                   algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement));
-  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), numerics, table));
+  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), numerics, table, loaded));
 }
 
 Status Planner::set_overrides(std::string_view rules) {
-  WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(rules));
+  WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(rules, loaded_));
   parsed.channels = overrides_.channels;
   overrides_ = std::move(parsed);
   return {};
 }
 
 Result<Choice> Planner::choose(const Operation& operation, algorithms::Detail detail) {
-  return algorithms::choose(request_of(operation, model_.group().size, numerics_), overrides_, table_, model_, detail);
+  return algorithms::choose(request_of(operation, model_.group().size, numerics_), overrides_, table_, model_, detail,
+                            loaded_);
 }
 
 Result<const Schedule*> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place,
                                                  int rank) {
-  const algorithms::Selected chosen = algorithms::selected(choice);
+  const algorithms::Selected chosen = algorithms::selected(choice, loaded_, operation.root);
+  if (chosen.loaded != nullptr) return &chosen.loaded->for_call(in_place);
   if (chosen.algorithm == nullptr) {
     return Status(Code::Internal, fmt::format("the chosen algorithm {} does not exist", choice.winner().algorithm));
   }
   const bool canonical = numerics_ == Numerics::Invariant && reduces(operation.collective);
   const int chunks_per_block = chosen.algorithm->chunks_per_block(model_.group().size) * chosen.replicas;
-  const bool parted = operation.uneven || in_several_passes(operation, chunks_per_block, passes_of(choice));
+  const bool parted = operation.uneven || in_several_passes(operation, chunks_per_block, passes_of(chosen));
   BuildOptions build{.root = operation.root,
                      .replicas = chosen.replicas,
                      .in_place = in_place,
@@ -92,15 +95,17 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
   return &schedule;
 }
 
-Passes Planner::passes_of(const Choice& choice) const {
-  return {algorithms::selected(choice).replicas, model_.group().hosts.size() == 1 ? kPassChunkBytes : 0};
+// A schedule of a file runs in several passes only if it was proved for pieces of unequal lengths.
+Passes Planner::passes_of(const algorithms::Selected& chosen) const {
+  const bool may = chosen.loaded == nullptr || chosen.loaded->out_of_place.uneven;
+  return {chosen.replicas, may && model_.group().hosts.size() == 1 ? kPassChunkBytes : 0};
 }
 
 Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, bool in_place, int rank,
                                                  LaneDirectory& lanes) {
   WEFT_TRY_ASSIGN(Choice choice, choose(operation, algorithms::Detail::Winner));
   WEFT_TRY_ASSIGN(const Schedule* const schedule, proved_schedule(operation, choice, in_place, rank));
-  const Passes passes = passes_of(choice);
+  const Passes passes = passes_of(algorithms::selected(choice, loaded_, operation.root));
   auto plan = std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes, passes));
   plan->streaming = footprint(operation, rank, schedule->size).out_bytes >= base::kStreamingBytes;
   plan->choice = std::move(choice);

@@ -18,10 +18,11 @@ namespace weft::comm {
 
 class Planner final {
  public:
-  // `table` outlives the planner; null: there is none.
+  // `table` and `loaded`, the schedules of files, outlive the planner; null: there are none.
   static Result<std::unique_ptr<Planner>> create(const topology::Graph& graph, const std::vector<int>& placement,
                                                  const std::string& overrides, int channels, Numerics numerics,
-                                                 const algorithms::MeasuredTable* table);
+                                                 const algorithms::MeasuredTable* table,
+                                                 const algorithms::LoadedSchedules* loaded = nullptr);
 
   // Other rules than those it was made with.
   Status set_overrides(std::string_view rules);
@@ -33,13 +34,17 @@ class Planner final {
 
  private:
   Planner(algorithms::Overrides overrides, algorithms::CostModel model, Numerics numerics,
-          const algorithms::MeasuredTable* table)
-      : overrides_(std::move(overrides)), model_(std::move(model)), numerics_(numerics), table_(table) {}
+          const algorithms::MeasuredTable* table, const algorithms::LoadedSchedules* loaded)
+      : overrides_(std::move(overrides)),
+        model_(std::move(model)),
+        numerics_(numerics),
+        table_(table),
+        loaded_(loaded) {}
   // Collective, algorithm, replicas, root, in place, uneven.
   using Key = std::tuple<Collective, std::string, int, int, bool, bool>;
 
   // How calls of this choice are cut.
-  Passes passes_of(const Choice& choice) const;
+  Passes passes_of(const algorithms::Selected& chosen) const;
   // Valid until the next call.
   Result<const Schedule*> proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank);
 
@@ -47,6 +52,7 @@ class Planner final {
   algorithms::CostModel model_;
   Numerics numerics_;
   const algorithms::MeasuredTable* table_;
+  const algorithms::LoadedSchedules* loaded_;
   std::set<Key> proved_;
   // Of v-variants, whose counts may be others at every call: this rank's steps.
   std::map<Key, Schedule> uneven_;

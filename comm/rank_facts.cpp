@@ -68,6 +68,23 @@ Result<std::string> own_table(const Options& options) {
   return Status(code, fmt::format("WEFT_TABLE={}: {}", options.table_file, table.error().message()));
 }
 
+Result<std::vector<algorithms::ScheduleText>> own_schedules(const Options& options) {
+  Result<std::vector<algorithms::ScheduleText>> texts = algorithms::read_schedule_files(options.schedule_files);
+  Status wrong = texts.status();
+  if (wrong.ok() && options.rank == 0) wrong = algorithms::LoadedSchedules::load(*texts).status();
+  if (wrong.ok()) return texts;
+  const Code code = wrong.code() == Code::NotFound ? Code::NotFound : Code::InvalidArgument;
+  return Status(code, fmt::format("WEFT_SCHEDULES: {}", wrong.message()));
+}
+
+std::string digest_of(const std::vector<algorithms::ScheduleText>& schedules) {
+  if (schedules.empty()) return {};
+  std::string all;
+  for (const algorithms::ScheduleText& schedule : schedules)
+    all += fmt::format("{} {}", schedule.text.size(), schedule.text);
+  return fmt::format("{:016x}", base::fnv1a(all));
+}
+
 RankFacts own_facts(const Options& options, const Transports& transports, std::string_view table) {
   RankFacts own;
   if (!table.empty()) own.table_digest = fmt::format("{:016x}", base::fnv1a(table));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/loaded_schedules.hpp"
 #include "transports/transport.hpp"
 #include "weft/graph.hpp"
 #include "weft/options.hpp"
@@ -28,6 +29,7 @@ struct RankFacts {
   std::map<std::string, std::string> addresses;  // by transport
   std::vector<std::string> crosses_hosts;        // transports that do
   std::string table_digest;                      // of its measured table; empty: it was given none
+  std::string schedules_digest;                  // of its schedule files; empty: it was given none
 
   bool operator==(const RankFacts&) const = default;
 };
@@ -50,6 +52,12 @@ RankFacts own_facts(const Options& options, const Transports& transports, std::s
 
 // The table of options.table_file as JSON; empty if there is none. An error names WEFT_TABLE.
 Result<std::string> own_table(const Options& options);
+
+// The files of options.schedule_files. An error names WEFT_SCHEDULES. On rank 0, whose schedules all use, they were
+// proved: InvalidArgument names file, rank, channel and step of what is wrong.
+Result<std::vector<algorithms::ScheduleText>> own_schedules(const Options& options);
+// Of what the files hold, whatever they are called; empty if there are none.
+std::string digest_of(const std::vector<algorithms::ScheduleText>& schedules);
 
 std::vector<std::string> reached(const Transports& transports, const RankFacts& leader);
 

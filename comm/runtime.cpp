@@ -20,16 +20,18 @@ Result<std::unique_ptr<Runtime>> Runtime::create(RuntimeParts parts) {
   if (!agreement.table.empty()) {
     WEFT_TRY_ASSIGN(table, algorithms::MeasuredTable::from_json(agreement.table));
   }
-  return std::unique_ptr<Runtime>(
-      new Runtime(std::move(parts), std::move(agreement), std::move(table), std::move(*progress)));
+  WEFT_TRY_ASSIGN(auto schedules, algorithms::LoadedSchedules::load(agreement.schedules));
+  return std::unique_ptr<Runtime>(new Runtime(std::move(parts), std::move(agreement), std::move(table),
+                                              std::move(schedules), std::move(*progress)));
 }
 
 Runtime::Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,
-                 std::unique_ptr<Progress> progress)
+                 algorithms::LoadedSchedules schedules, std::unique_ptr<Progress> progress)
     : parts_(std::move(parts)),
       log_(base::logger_of(parts_.options)),
       agreement_(std::move(agreement)),
       table_(std::move(table)),
+      schedules_(std::move(schedules)),
       placement_(place_on_cores(agreement_)),
       connections_(static_cast<std::size_t>(parts_.store->size())),
       control_(std::make_unique<Control>(*parts_.store)),

@@ -41,6 +41,8 @@ class Runtime final {
   const Agreement& agreement() const { return agreement_; }
   // What was measured; null: nothing.
   const algorithms::MeasuredTable* table() const { return table_ ? &*table_ : nullptr; }
+  // Of files, proved.
+  const algorithms::LoadedSchedules& schedules() const { return schedules_; }
   const std::vector<int>& placement() const { return placement_; }
   bool oversubscribed() const;
   Control& control() { return *control_; }
@@ -62,12 +64,13 @@ class Runtime final {
 
  private:
   Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,
-          std::unique_ptr<Progress> progress);
+          algorithms::LoadedSchedules schedules, std::unique_ptr<Progress> progress);
 
   RuntimeParts parts_;
   base::Logger log_;
   Agreement agreement_;
   std::optional<algorithms::MeasuredTable> table_;
+  algorithms::LoadedSchedules schedules_;
   std::vector<int> placement_;
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
   std::vector<transports::Transport*> polled_;

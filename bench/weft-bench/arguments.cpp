@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "algorithms/export.hpp"
+#include "algorithms/loaded_schedules.hpp"
 #include "base/command_line.hpp"
 #include "base/limits.hpp"
 #include "base/message_sizes.hpp"
@@ -31,6 +33,7 @@ Exit status: 0 fine, 1 a wrong result or a failed run, 2 bad input, or output th
 Examples:
   weft-bench all_reduce -n 4
   weft-bench all -n 4 --dtype all --op all --max-bytes 64k --iterations 1
+  weft-bench --schedule FILE.json                 runs what weft-schedule export wrote, on its ranks
   weft-bench all_reduce -n 2 --algorithm ring@4 --transport ucx --min-bytes 1M --max-bytes 1G
   mpirun -n 8 weft-bench all_gather --json all_gather.json
   weft-bench --tune -n 4 --table table.json       and then WEFT_TABLE=table.json
@@ -50,6 +53,7 @@ struct Words {
   bool tune = false;
   bool regret = false;
   bool factor_given = false;
+  bool root_given = false;
   bool list = false;
   std::string numerics;
 };
@@ -136,6 +140,40 @@ std::vector<Kind> compared_kinds() {
   return kinds;
 }
 
+std::vector<algorithms::ScheduleText> schedule_text(const Arguments& arguments) {
+  if (arguments.schedule.empty()) return {};
+  auto texts = algorithms::read_schedule_files({arguments.schedule});
+  if (!texts) throw CLI::ValidationError(fmt::format("--schedule {}", texts.error().message()));
+  return std::move(*texts);
+}
+
+// What is measured with --schedule is what the file holds: its collective, on its ranks, with its root. Whether it is
+// right is found out when the communicator is made.
+void convert_schedule(Words& words, Arguments& arguments) {
+  if (arguments.schedule.empty()) return;
+  const auto schedule = algorithms::schedule_from_json(schedule_text(arguments).front().text);
+  const auto wrong = [&](std::string_view what) {
+    throw CLI::ValidationError(fmt::format("--schedule {}: {}", arguments.schedule, what));
+  };
+  if (!schedule) wrong(schedule.error().message());
+  if (words.tune || words.regret) return;  // one candidate more
+  if (!arguments.algorithm.empty()) wrong("the file is the algorithm: leave --algorithm out");
+  if (words.collectives.empty()) words.collectives.emplace_back(to_string(schedule->collective));
+  for (const std::string& word : words.collectives) {
+    const std::optional<Kind> kind = parse_kind(word);
+    if (!kind || kind->collective != schedule->collective)
+      wrong(fmt::format("it is for {}, not for {}", to_string(schedule->collective), word));
+  }
+  if (arguments.ranks && *arguments.ranks != schedule->size)
+    wrong(fmt::format("it is for {} ranks, and -n is {}", schedule->size, *arguments.ranks));
+  const std::string root = std::to_string(schedule->root);
+  if (has_root(schedule->collective) && words.root_given && words.root != root)
+    wrong(fmt::format("it is for root {}, and --root is {}", root, words.root));
+  if (has_root(schedule->collective)) words.root = root;
+  arguments.schedule_ranks = schedule->size;
+  arguments.algorithm = std::string(algorithms::kLoadedPrefix) + schedule->algorithm;
+}
+
 void convert_task(const Words& words, Arguments& arguments) {
   if (words.tune || words.regret) arguments.task = words.tune ? Task::Tune : Task::Regret;
   if (arguments.task == Task::Measure) {
@@ -167,7 +205,8 @@ void convert_task(const Words& words, Arguments& arguments) {
 }
 
 // Values from words; throws CLI::ValidationError.
-void convert(const Words& words, Arguments& arguments) {
+void convert(Words& words, Arguments& arguments) {
+  convert_schedule(words, arguments);
   convert_task(words, arguments);
   arguments.dtypes = named(words.dtypes, all_of<DataType>(kDataTypes), "data type", parse_data_type);
   arguments.ops = named(words.ops, all_of<ReduceOp>(kReduceOps), "reduce op", parse_reduce_op);
@@ -201,8 +240,10 @@ std::string names_of(const std::vector<T>& values) {
   return join(names);
 }
 
-// What --list tells: one line for each algorithm.
-std::string list_text() {
+// What --list tells: one line for each algorithm, and one for a file that was given.
+std::string list_text(const Arguments& arguments) {
+  const auto loaded = algorithms::LoadedSchedules::load(schedule_text(arguments));
+  if (!loaded) throw CLI::ValidationError(fmt::format("--schedule {}", loaded.error().message()));
   std::string text;
   for (const Kind& kind : compared_kinds()) {
     text += fmt::format("{}\n", to_string(kind));
@@ -211,6 +252,8 @@ std::string list_text() {
       text += fmt::format("  {:<20} {}{}\n", algorithm->name, algorithm->summary,
                           algorithm->invariant ? "; invariant" : "");
     }
+    for (const algorithms::LoadedSchedule& schedule : loaded->all())
+      if (schedule.collective() == kind.collective) text += fmt::format("  {}\n", schedule.to_string());
   }
   std::vector<Kind> uneven = all_kinds();
   std::erase_if(uneven, [](const Kind& kind) { return !kind.uneven; });
@@ -254,6 +297,10 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-n,--ranks", arguments.ranks, "Start that many ranks on this machine")
       ->check(CLI::Range(1, kMaxRanks));
   app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
+  app.add_option(
+      "--schedule", arguments.schedule,
+      "Run the schedule of this JSON file (weft-schedule export) on as many ranks as it has; with --tune and "
+      "--regret it is one algorithm more");
   app.add_option("--numerics", words.numerics, "fast or invariant: which bits come out (WEFT_NUMERICS)");
   app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
   app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
@@ -305,6 +352,9 @@ void apply(const Arguments& arguments, Options& options) {
   if (!arguments.transports.empty()) options.transports = arguments.transports;
   if (arguments.numerics) options.numerics = *arguments.numerics;
   if (arguments.channels > 0) options.channels = arguments.channels;
+  std::vector<std::string>& files = options.schedule_files;
+  if (!arguments.schedule.empty() && std::find(files.begin(), files.end(), arguments.schedule) == files.end())
+    files.push_back(arguments.schedule);
   if (arguments.algorithm.empty()) return;
   std::vector<std::string> rules;
   for (const Kind& kind : arguments.collectives) {
@@ -329,7 +379,8 @@ Parsed parse(int argc, char** argv) {
     base::refuse_empty_values(app);
     app.parse(argc, argv);
     words.factor_given = app.count("--factor") > 0;
-    if (words.list) return {std::nullopt, list_text(), false};
+    words.root_given = app.count("--root") > 0;
+    if (words.list) return {std::nullopt, list_text(arguments), false};
     convert(words, arguments);
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), false};

@@ -49,6 +49,8 @@ struct Arguments {
   bool hash = false;
   std::uint64_t hash_count = ~std::uint64_t{0};  // elements of each rank's output
   std::string algorithm;
+  std::string schedule;    // --schedule: a file; empty: none
+  int schedule_ranks = 0;  // that its schedule is for, if it is to be measured; 0: any
   int channels = 0;
   std::vector<std::string> transports;
   std::optional<int> timeout_s;

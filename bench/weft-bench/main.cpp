@@ -46,6 +46,10 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
   if (arguments.root >= ranks) {
     return Status(Code::InvalidArgument, fmt::format("--root {} is not a rank: there are {}", arguments.root, ranks));
   }
+  if (arguments.schedule_ranks > 0 && arguments.schedule_ranks != ranks) {
+    return Status(Code::InvalidArgument, fmt::format("--schedule {} is for {} ranks: there are {}", arguments.schedule,
+                                                     arguments.schedule_ranks, ranks));
+  }
   WEFT_TRY(check_cases(arguments, ranks));
   const auto needed = memory_of_a_rank(arguments, ranks) * static_cast<std::uint64_t>(local_ranks);
   const auto available = this_machine().available_bytes;
@@ -91,6 +95,8 @@ int run(int argc, char** argv) {
   Arguments arguments = *parsed.arguments;
   auto options = Options::from_environment();
   if (!options) return complain(0, options.error());
+  if (arguments.schedule_ranks > 0 && !arguments.ranks && options->source == "single")
+    arguments.ranks = arguments.schedule_ranks;
   // One rank alone has nothing to choose from.
   if (arguments.task != Task::Measure && !arguments.ranks && options->source == "single")
     arguments.ranks = std::max(2, static_cast<int>(allowed_cores().size()));

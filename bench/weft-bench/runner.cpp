@@ -94,6 +94,8 @@ class Runner {
     Workload workload(what, {communicator_.rank(), communicator_.size()}, pattern_of(what.call), {in_, out_});
     WEFT_TRY_ASSIGN(const auto choice, communicator_.explain(workload.calls().front()));
     measurement.algorithm = choice.winner().algorithm;
+    if (arguments_.schedule_ranks > 0 && measurement.algorithm != arguments_.algorithm)
+      return Status(Code::InvalidArgument, fmt::format("--schedule {}: {}", arguments_.schedule, choice.reason));
     measurement.channels = choice.winner().channels;
     // Before the clock and after it: a plan that only works once would show.
     WEFT_TRY(checked_calls(what, workload, measurement));

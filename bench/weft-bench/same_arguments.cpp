@@ -47,6 +47,7 @@ std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
       {"--hash", fmt::format("{}", arguments.hash)},
       {"--hash-count", fmt::format("{}", arguments.hash_count)},
       {"--algorithm", or_none(arguments.algorithm)},
+      {"--schedule", or_none(arguments.schedule)},
       {"--transport", or_none(fmt::format("{}", fmt::join(arguments.transports, ",")))},
       {"--channels", fmt::format("{}", arguments.channels)},
       {"--min-bytes", fmt::format("{}", arguments.min_bytes)},

@@ -50,6 +50,7 @@ std::vector<Setting> settings_of(const weft_options_t& options) {
   add("log_level", "WEFT_LOG", text(options.log_level));
   add("numerics", "WEFT_NUMERICS", text(options.numerics));
   add("table_file", "WEFT_TABLE", text(options.table_file));
+  add("schedule_files", "WEFT_SCHEDULES", text(options.schedule_files));
   return settings;
 }
 

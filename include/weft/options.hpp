@@ -27,11 +27,13 @@ struct Options {
   int timeout_ms = kDefaultTimeoutMs;   // WEFT_TIMEOUT in seconds
   std::vector<std::string> transports;  // WEFT_TRANSPORTS "shm,ucx": allowed, in order of preference; empty: all
   std::string algorithms;               // WEFT_ALGORITHMS "all_reduce:0-4k:recursive_doubling;all_reduce:4k-:ring"
-  std::string table_file;     // WEFT_TABLE: what was measured here (weft-bench --tune); rank 0's is used by all
-  std::string host_id;        // WEFT_HOST_ID separates ranks of one machine, never joins those of two
-  std::string topology_file;  // WEFT_TOPOLOGY: read instead of probing
-  std::string interface;      // WEFT_INTERFACE: network interface for UCX and the store
-  bool single_copy = true;    // WEFT_SINGLE_COPY=0: long messages within a host go through shared memory only
+  std::string table_file;  // WEFT_TABLE: what was measured here (weft-bench --tune); rank 0's is used by all
+  std::vector<std::string> schedule_files;  // WEFT_SCHEDULES "a.json:b.json": schedules besides the built-in
+                                            // algorithms; rank 0's are used by all
+  std::string host_id;                      // WEFT_HOST_ID separates ranks of one machine, never joins those of two
+  std::string topology_file;                // WEFT_TOPOLOGY: read instead of probing
+  std::string interface;                    // WEFT_INTERFACE: network interface for UCX and the store
+  bool single_copy = true;             // WEFT_SINGLE_COPY=0: long messages within a host go through shared memory only
   Numerics numerics = Numerics::Fast;  // WEFT_NUMERICS: fast or invariant; rank 0's is that of all
   int channels = 0;                    // WEFT_CHANNELS; 0: chosen with the algorithm
   bool progress_thread = false;        // WEFT_PROGRESS_THREAD=1: a helper drives operations between waits

@@ -141,10 +141,11 @@ typedef struct weft_options {
   const char* log_level;         /* WEFT_LOG: debug, info, warn, error, off; warn */
   const char* numerics;          /* WEFT_NUMERICS: "fast" or "invariant"; fast */
   const char* table_file;        /* WEFT_TABLE: what weft-bench --tune measured; none */
+  const char* schedule_files;    /* WEFT_SCHEDULES: "ring.json:tree.json", besides the built-in algorithms; none */
 } weft_options_t;
 
 #define WEFT_OPTIONS_INITIALIZER \
-  { sizeof(weft_options_t), WEFT_OPTIONS_VERSION, 0, 0, WEFT_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(weft_options_t), WEFT_OPTIONS_VERSION, 0, 0, WEFT_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* ---- Communicators ---- */
 

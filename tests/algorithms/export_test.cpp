@@ -53,6 +53,7 @@ TEST(ScheduleJson, EverySchedulePassesThroughUnchanged) {
         BuildOptions options;
         options.in_place = in_place;
         options.root = ranks - 1;
+        options.uneven = in_place;
         const Schedule schedule = build_schedule(*algorithm, group, options);
         const Result<Schedule> read = schedule_from_json(to_json(schedule));
         ASSERT_TRUE(read.has_value()) << algorithm->name << ": " << read.error().to_string();

@@ -69,7 +69,9 @@ TEST(Verify, finds_a_message_that_never_comes) {
 TEST(Verify, finds_a_message_that_nobody_takes) {
   Schedule schedule = direct_of_two();
   steps(schedule, 0).push_back(steps(schedule, 0)[0]);
-  EXPECT_THAT(refusal(schedule), HasSubstr("1 messages from rank 0 to rank 1 are never received"));
+  EXPECT_THAT(refusal(schedule),
+              HasSubstr("rank 0, channel 0, step 2 (Send to rank 1) sends in vain: 1 messages from rank 0 to rank "
+                        "1 are never received"));
 }
 
 TEST(Verify, finds_a_contribution_that_counts_twice) {

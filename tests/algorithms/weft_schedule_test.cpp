@@ -94,24 +94,68 @@ TEST_F(WeftSchedule, ShowPrintsTheStepsOfAllRanksOrOfOne) {
 }
 
 TEST_F(WeftSchedule, AnExportedScheduleIsReadBackAndProved) {
-  const Outcome shown = run("show all_reduce/ring --ranks 5 --format json --output " + file("ring.json"));
+  const Outcome shown = run("export all_reduce/ring --ranks 5 --format json --output " + file("ring.json"));
   EXPECT_EQ(shown.code, 0) << shown.output;
   EXPECT_EQ(shown.output, "");
   const Result<Schedule> schedule = schedule_from_json(contents(file("ring.json")));
   ASSERT_TRUE(schedule.has_value()) << schedule.error().to_string();
-  EXPECT_EQ(*schedule, build_schedule(*find_algorithm(Collective::AllReduce, "ring"), flat_group(5)));
-  const Outcome proved = run("verify --from " + file("ring.json"));
-  EXPECT_EQ(proved.code, 0);
-  EXPECT_EQ(proved.output, "all_reduce/ring on 5 ranks: proved\n");
+  EXPECT_EQ(*schedule, build_schedule(*find_algorithm(Collective::AllReduce, "ring"), flat_group(5), {.uneven = true}));
+  for (const std::string how : {"verify ", "verify --from "}) {
+    const Outcome proved = run(how + file("ring.json"));
+    EXPECT_EQ(proved.code, 0);
+    EXPECT_EQ(proved.output,
+              "all_reduce/ring on 5 ranks: proved\nas a candidate: all_reduce/file.ring: 5 ranks, 1 "
+              "channel; from " +
+                  file("ring.json") + "\n");
+  }
+  EXPECT_EQ(run("show all_reduce/ring --ranks 5 --uneven --format json").output, contents(file("ring.json")));
+}
+
+TEST_F(WeftSchedule, ExportsAreBuiltAsAskedFor) {
+  EXPECT_EQ(run("export reduce_scatter/ring --ranks 4 --output " + file("uneven.json")).code, 0);
+  EXPECT_TRUE(schedule_from_json(contents(file("uneven.json")))->uneven);
+  EXPECT_THAT(run("verify " + file("uneven.json")).output, HasSubstr("v-variants"));
+  EXPECT_EQ(run("export reduce_scatter/ring --ranks 4 --even --output " + file("even.json")).code, 0);
+  EXPECT_FALSE(schedule_from_json(contents(file("even.json")))->uneven);
+  EXPECT_THAT(run("verify " + file("even.json")).output, HasSubstr("long calls in one pass"));
+  EXPECT_EQ(run("export all_reduce/halving_doubling --ranks 5 --invariant --output " + file("invariant.json")).code, 0);
+  EXPECT_THAT(run("verify " + file("invariant.json")).output, HasSubstr(", invariant"));
+  expect_refused("export all_gather/ring --ranks 4 --invariant",
+                 "--invariant: all_gather/ring reduces in another order");
+}
+
+TEST_F(WeftSchedule, ARightScheduleThatNoCommunicatorTakesSaysWhy) {
+  Schedule schedule = build_schedule(*find_algorithm(Collective::AllReduce, "ring"), flat_group(3));
+  schedule.algorithm = "my ring";
+  std::ofstream(file("named.json")) << to_json(schedule);
+  const Outcome outcome = run("verify " + file("named.json"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.output,
+              AllOf(StartsWith("all_reduce/my ring on 3 ranks: proved\nno candidate: "), HasSubstr("letters, digits")));
+}
+
+TEST_F(WeftSchedule, ExplainTakesSchedulesAsCandidates) {
+  ASSERT_EQ(run("export all_reduce/ring --ranks 8 --output " + file("ring.json")).code, 0);
+  const std::string call = "explain all_reduce --ranks 8 --model dgx-h100 --bytes 64M --schedule " + file("ring.json");
+  EXPECT_THAT(run(call).output, HasSubstr("file.ring, 1 channel"));
+  const Outcome named = run(call + " --algorithms all_reduce:file.ring");
+  EXPECT_EQ(named.code, 0);
+  EXPECT_THAT(named.output, HasSubstr("choice  file.ring, 1 channel"));
+  EXPECT_THAT(run("explain all_reduce --ranks 4 --model dgx-h100 --bytes 64M --schedule " + file("ring.json")).output,
+              ::testing::ContainsRegex("cannot  file.ring +is for 8 ranks"));
+  expect_refused("explain all_reduce --ranks 4 --model dgx-h100 --bytes 1M --schedule " + file("missing.json"),
+                 "cannot read");
 }
 
 TEST_F(WeftSchedule, AWrongScheduleFailsItsProof) {
   Schedule schedule = build_schedule(*find_algorithm(Collective::AllReduce, "ring"), flat_group(4));
   schedule.ranks[2].channels[0].pop_back();
   std::ofstream(file("wrong.json")) << to_json(schedule);
-  const Outcome outcome = run("verify --from " + file("wrong.json"));
+  const Outcome outcome = run("verify " + file("wrong.json"));
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.output, StartsWith("FAILED all_reduce/ring on 4 ranks: "));
+  EXPECT_THAT(outcome.output, AllOf(StartsWith("FAILED all_reduce/ring on 4 ranks: "), HasSubstr("step ")));
+  expect_refused("explain all_reduce --ranks 4 --model dgx-h100 --bytes 1M --schedule " + file("wrong.json"),
+                 "wrong.json: all_reduce/ring on 4 ranks: ");
 }
 
 TEST_F(WeftSchedule, VerifyCountsWhatItProved) {
@@ -191,7 +235,7 @@ TEST_F(WeftSchedule, BadInputIsOneLineAndExitCode2) {
   expect_refused("show broadcast/binomial --ranks 4 --root 4", "root 4");
   expect_refused("show all_reduce/ring --ranks 4 --format xml", "xml");
   expect_refused("show all_reduce/ring --ranks 4 --output " + file("no/such/folder"), "cannot write");
-  expect_refused("verify", "one of ALGO, --all and --from");
+  expect_refused("verify", "one of ALGO, FILE.json, --all and --from");
   expect_refused("verify --all --ranks 3-1", "\"3-1\"");
   expect_refused("verify --all --ranks 1,,2", "\"1,,2\"");
   expect_refused("verify --from " + file("missing.json"), "cannot read");

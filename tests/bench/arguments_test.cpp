@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
+#include "algorithms/export.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "weft/schedule_builder.hpp"
 
 namespace weft::bench {
@@ -45,6 +49,55 @@ TEST(Arguments, the_list_names_every_algorithm) {
   for (const Algorithm* algorithm : all_algorithms())
     EXPECT_THAT(parsed.text, HasSubstr("\n  " + std::string(algorithm->name) + " "));
   EXPECT_THAT(parsed.text, HasSubstr("all_to_all_v"));
+}
+
+class WithSchedule : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream(file_) << algorithms::to_json(
+        build_schedule(*find_algorithm(Collective::Broadcast, "binomial"), flat_group(3), {.root = 2}));
+  }
+
+  test::TemporaryFolder folder_;
+  std::string file_ = folder_.path() + "/tree.json";
+};
+
+TEST_F(WithSchedule, collective_root_and_ranks_are_those_of_the_file) {
+  const auto parsed = parse_words({"--schedule", file_});
+  ASSERT_TRUE(parsed.arguments) << parsed.text;
+  EXPECT_THAT(parsed.arguments->collectives, ElementsAre(Kind{Collective::Broadcast}));
+  EXPECT_EQ(parsed.arguments->root, 2);
+  EXPECT_EQ(parsed.arguments->schedule_ranks, 3);
+  Options options;
+  apply(*parsed.arguments, options);
+  EXPECT_THAT(options.schedule_files, ElementsAre(file_));
+  EXPECT_EQ(options.algorithms, "broadcast:file.binomial");
+  apply(*parsed.arguments, options);  // WEFT_SCHEDULES names it already
+  EXPECT_EQ(options.schedule_files.size(), 1u);
+}
+
+TEST_F(WithSchedule, what_the_file_is_not_for_is_refused) {
+  EXPECT_THAT(parse_words({"all_reduce", "--schedule", file_}).text,
+              HasSubstr("it is for broadcast, not for all_reduce"));
+  EXPECT_THAT(parse_words({"--schedule", file_, "-n", "4"}).text, HasSubstr("it is for 3 ranks, and -n is 4"));
+  EXPECT_THAT(parse_words({"--schedule", file_, "--root", "all"}).text,
+              HasSubstr("it is for root 2, and --root is all"));
+  EXPECT_THAT(parse_words({"--schedule", file_, "--algorithm", "chain"}).text, HasSubstr("leave --algorithm out"));
+  EXPECT_THAT(parse_words({"--schedule", folder_.path() + "/none.json"}).text, HasSubstr("cannot read"));
+  std::ofstream(file_) << "{}";
+  EXPECT_THAT(parse_words({"--schedule", file_}).text, HasSubstr("lacks \"schema\""));
+}
+
+TEST_F(WithSchedule, what_compares_algorithms_takes_it_as_one_more) {
+  const auto parsed = parse_words({"--regret", "broadcast", "-n", "3", "--schedule", file_});
+  ASSERT_TRUE(parsed.arguments) << parsed.text;
+  EXPECT_EQ(parsed.arguments->algorithm, "");
+  EXPECT_EQ(parsed.arguments->schedule_ranks, 0);
+}
+
+TEST_F(WithSchedule, the_list_tells_what_it_can_do) {
+  EXPECT_THAT(parse_words({"--list", "--schedule", file_}).text,
+              HasSubstr("\n  broadcast/file.binomial: 3 ranks, root 2, 1 channel; from " + file_));
 }
 
 TEST(Arguments, numerics_are_fast_or_invariant) {

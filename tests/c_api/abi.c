@@ -63,7 +63,7 @@ HOLDS(size_of_size, sizeof(size_t) == 8);
 
 /* Of version 1. */
 HOLDS(options_version, WEFT_OPTIONS_VERSION == 1);
-HOLDS(size_of_options, sizeof(weft_options_t) == 88);
+HOLDS(size_of_options, sizeof(weft_options_t) == 96);
 HOLDS(options_size, offsetof(weft_options_t, size) == 0);
 HOLDS(options_version_at, offsetof(weft_options_t, version) == 8);
 HOLDS(options_timeout_ms, offsetof(weft_options_t, timeout_ms) == 12);
@@ -77,6 +77,7 @@ HOLDS(options_host_id, offsetof(weft_options_t, host_id) == 56);
 HOLDS(options_log_level, offsetof(weft_options_t, log_level) == 64);
 HOLDS(options_numerics, offsetof(weft_options_t, numerics) == 72);
 HOLDS(options_table_file, offsetof(weft_options_t, table_file) == 80);
+HOLDS(options_schedule_files, offsetof(weft_options_t, schedule_files) == 88);
 
 HOLDS(version_code, WEFT_VERSION(1, 2, 3) == 10203);
 HOLDS(version_order, WEFT_VERSION_CODE >= WEFT_VERSION(0, 1, 0));

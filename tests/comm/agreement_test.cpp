@@ -9,15 +9,19 @@
 
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <future>
 
+#include "algorithms/export.hpp"
 #include "base/file_descriptor.hpp"
 #include "comm/merge_agreement.hpp"
 #include "comm/publish.hpp"
 #include "comm/runtime.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
 #include "tests/support/no_threads.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "transports/local.hpp"
+#include "weft/schedule_builder.hpp"
 
 namespace weft::comm {
 namespace {
@@ -153,6 +157,69 @@ TEST(Agree, a_table_that_cannot_be_read_is_told_to_all) {
     const auto told = job.create_all();
     expect_all_blame(told, Code::NotFound, culprit);
     EXPECT_THAT(std::string(told.front().message()), HasSubstr("WEFT_TABLE=/nowhere/table.json"));
+  }
+}
+
+// A file with the ring of so many ranks; `steps_left_out` are dropped from rank 1.
+std::string ring_file(const test::TemporaryFolder& folder, int ranks, int steps_left_out = 0) {
+  Schedule ring = build_schedule(*find_algorithm(Collective::AllReduce, "ring"), flat_group(ranks));
+  for (int i = 0; i < steps_left_out; ++i) ring.ranks[1].channels[0].pop_back();
+  const std::string path = folder.path() + "/ring" + std::to_string(ranks) + "-" + std::to_string(steps_left_out);
+  std::ofstream(path) << algorithms::to_json(ring);
+  return path;
+}
+
+TEST(Agree, the_schedules_of_rank_0_are_those_of_all) {
+  const test::TemporaryFolder folder;
+  Job job;
+  job.options[0].schedule_files = job.options[2].schedule_files = {ring_file(folder, 4), ring_file(folder, 3)};
+  testing::run_ranks(4, [&](int rank) {
+    RuntimeParts parts;
+    parts.options = job.options[static_cast<std::size_t>(rank)];
+    parts.store = job.stores->store(rank);
+    parts.transports.push_back(job.local->transport(rank));
+    const auto runtime = Runtime::create(std::move(parts));
+    ASSERT_TRUE(runtime.has_value()) << runtime.error().to_string();
+    ASSERT_EQ((*runtime)->schedules().all().size(), 2U);
+    EXPECT_EQ((*runtime)->schedules().all().back().name, "file.ring");
+  });
+}
+
+TEST(Agree, schedules_that_differ_are_an_error_that_names_the_ranks) {
+  const test::TemporaryFolder folder;
+  Job job;
+  job.options[0].schedule_files = {ring_file(folder, 4)};
+  job.options[1].schedule_files = job.options[3].schedule_files = {ring_file(folder, 3)};
+  for (const Status& status : job.create_all()) {
+    EXPECT_EQ(status.code(), Code::InvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("WEFT_SCHEDULES: ranks 1, 3 have other schedules than rank 0;"));
+  }
+  Job without;
+  without.options[2].schedule_files = {ring_file(folder, 4)};
+  EXPECT_THAT(std::string(without.create_all().front().message()),
+              HasSubstr("ranks 2 have other schedules than rank 0, which has none"));
+}
+
+TEST(Agree, a_schedule_that_is_wrong_is_told_to_all_with_file_and_step) {
+  const test::TemporaryFolder folder;
+  const std::string file = ring_file(folder, 4, 1);
+  Job job;
+  for (Options& options : job.options) options.schedule_files = {file};
+  const auto told = job.create_all();
+  expect_all_blame(told, Code::InvalidArgument, 0);
+  EXPECT_THAT(std::string(told.front().message()),
+              AllOf(HasSubstr("WEFT_SCHEDULES: " + file + ": all_reduce/ring on 4 ranks: "), HasSubstr("rank "),
+                    HasSubstr("step ")));
+}
+
+TEST(Agree, a_schedule_that_cannot_be_read_is_told_to_all) {
+  for (const int culprit : {0, 3}) {
+    Job job;
+    job.options[static_cast<std::size_t>(culprit)].schedule_files = {"/nowhere/ring.json"};
+    const auto told = job.create_all();
+    expect_all_blame(told, Code::NotFound, culprit);
+    EXPECT_THAT(std::string(told.front().message()), HasSubstr("WEFT_SCHEDULES: cannot read /nowhere/ring.json"));
   }
 }
 

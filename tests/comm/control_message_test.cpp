@@ -37,6 +37,7 @@ Agreement sample_agreement() {
   agreement.graph = *topology::model("hosts:2 numa:2 gpu:2 nvswitch:450 nic:2 ndr");
   agreement.algorithms = "all_reduce:ring";
   agreement.channels = 2;
+  agreement.schedules = {{"ring.json", "{\"schema\": 1}"}, {"tree \"2\".json", ""}};
   return agreement;
 }
 
@@ -89,7 +90,7 @@ TEST(ControlFuzz, mutated_bytes_do_no_harm) {
   const unsigned seed = std::random_device{}();
   std::cout << "seed " << seed << "\n";
   std::mt19937 random(seed);
-  RankFacts facts{"boot/host", "name", {0, 1, 2}, {{"shm", "abc"}}, {"ucx"}, "0123456789abcdef"};
+  RankFacts facts{"boot/host", "name", {0, 1, 2}, {{"shm", "abc"}}, {"ucx"}, "0123456789abcdef", "fedcba9876543210"};
   RankView view{{"shm"}, "{}"};
   const std::vector<std::string> corpus = {encode(sample()), to_json(facts), to_json(view),
                                            to_json(sample_agreement())};

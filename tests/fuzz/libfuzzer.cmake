@@ -1,5 +1,5 @@
 # The fuzz targets for libFuzzer, which clang brings. Of the library they compile what readers of files reach, and what judges only
-# for the target that does judge: half of base and topology, nothing else.
+# for the target that does judge: half of base and topology, nothing else. Schedules need all of what is below them.
 set(root ${PROJECT_SOURCE_DIR})
 set(readers ${root}/base/*.cpp ${root}/topology/*.cpp)
 foreach(folder IN ITEMS fabric facts import probe record vendor)
@@ -21,7 +21,12 @@ set_source_files_properties(${root}/topology/vendor/helper.cpp PROPERTIES COMPIL
 file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_fuzz.cpp)
 foreach(source IN LISTS targets)
   get_filename_component(name ${source} NAME_WE)
-  add_executable(${name} ${source} ${stream_parts} topology/support/recorded_tree.cpp $<TARGET_OBJECTS:fuzzed_readers>)
+  add_executable(${name} ${source})
+  if(name STREQUAL "schedule_json_fuzz")
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:weft_base> $<TARGET_OBJECTS:weft_topology> $<TARGET_OBJECTS:weft_algorithms>)
+  else()
+    target_sources(${name} PRIVATE ${stream_parts} topology/support/recorded_tree.cpp $<TARGET_OBJECTS:fuzzed_readers>)
+  endif()
   if(name STREQUAL "site_fuzz")
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed_judges>)
   endif()

@@ -86,6 +86,43 @@ TEST(Bench, an_algorithm_that_was_asked_for_is_the_one_that_runs) {
   }
 }
 
+TEST(Bench, a_schedule_from_a_file_runs_on_as_many_ranks_as_it_has) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/ring.json";
+  const auto exported = run(
+      {program("weft-schedule"), "export", "all_reduce/ring", "--ranks", "5", "--format", "json", "--output", file});
+  ASSERT_TRUE(exported.succeeded()) << exported.output;
+  const auto outcome = run_bench(briefly({"--schedule", file, "--in-place", "--out-of-place"}));
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_EQ(outcome.wrong(), 0);
+  ASSERT_FALSE(outcome.results.empty());
+  for (const auto& result : outcome.results) {
+    EXPECT_EQ(result.at("collective"), "all_reduce");
+    EXPECT_EQ(result.at("ranks"), 5);
+    EXPECT_EQ(result.at("algorithm"), "file.ring");
+  }
+  const auto refused = run_bench(briefly({"--schedule", file, "--numerics", "invariant"}));
+  EXPECT_EQ(refused.process.exit_code, 2) << refused.process.output;
+  EXPECT_THAT(refused.process.output, HasSubstr("reduces in another order than Numerics::Invariant"));
+}
+
+TEST(Bench, a_schedule_that_is_wrong_is_refused_with_the_step) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/ring.json";
+  const auto exported = run({program("weft-schedule"), "export", "all_reduce/ring", "--ranks", "2", "--output", file});
+  ASSERT_TRUE(exported.succeeded()) << exported.output;
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::string changed = text.str();
+  const std::string chunk = "[\"out\", 0, 1, 1]";
+  ASSERT_NE(changed.find(chunk), std::string::npos) << changed;
+  changed.replace(changed.find(chunk), chunk.size(), "[\"out\", 0, 0, 1]");
+  std::ofstream(file) << changed;
+  const auto outcome = run_bench(briefly({"--schedule", file}));
+  EXPECT_EQ(outcome.process.exit_code, 2) << outcome.process.output;
+  EXPECT_THAT(outcome.process.output, HasSubstr(file + ": all_reduce/ring on 2 ranks: rank "));
+}
+
 TEST(Bench, an_unknown_algorithm_is_named_once) {
   const auto outcome = run_bench(briefly({"all_reduce", "-n", "2", "--algorithm", "teleport"}));
   EXPECT_EQ(outcome.process.exit_code, 2) << outcome.process.output;

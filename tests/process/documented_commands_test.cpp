@@ -124,7 +124,8 @@ TEST_P(Documented, commands_run_as_they_stand) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, Documented,
-                         ::testing::Values("README.md", "docs/topology.md", "docs/audit.md", "docs/selection.md"),
+                         ::testing::Values("README.md", "docs/topology.md", "docs/audit.md", "docs/selection.md",
+                                           "docs/schedules.md"),
                          [](const auto& page) {
                            std::string name = fs::path(page.param).stem().string();
                            std::transform(name.begin(), name.end(), name.begin(),

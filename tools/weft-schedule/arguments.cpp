@@ -39,7 +39,11 @@ void add(CLI::App& app, ShowArguments& arguments) {
   app.add_option("--root", arguments.root, kRoot)->capture_default_str();
   app.add_option("--channels", arguments.channels, "Channels in all; 0: the algorithm's own number");
   app.add_flag("--in-place", arguments.in_place, "Input and output are the same memory");
-  app.add_option("--format", arguments.format, "text, json (which verify --from reads) or dot")
+  app.add_flag("--uneven,!--even", arguments.uneven,
+               "For blocks of unequal lengths, and for long calls in several passes (export's default), or for blocks "
+               "of equal lengths, in less scratch (show's)");
+  app.add_flag("--invariant", arguments.invariant, "Reductions in the order of Numerics::Invariant");
+  app.add_option("--format", arguments.format, "text, json (which verify reads and WEFT_SCHEDULES names) or dot")
       ->check(CLI::IsMember({"text", "json", "dot"}))
       ->capture_default_str();
   app.add_option("--output", arguments.output, kOutput);
@@ -47,9 +51,10 @@ void add(CLI::App& app, ShowArguments& arguments) {
 
 void add(CLI::App& app, VerifyArguments& arguments) {
   CaseArguments& cases = arguments.cases;
-  app.add_option("ALGO", cases.algorithm, kAlgorithm);
+  app.add_option("ALGO", cases.algorithm,
+                 "The algorithm, as in all_reduce/ring; or FILE.json, a schedule as export writes it");
   app.add_flag("--all", arguments.all, "All algorithms");
-  app.add_option("--from", arguments.from, "A schedule from a JSON file, as show --format json writes it");
+  app.add_option("--from", arguments.from, "A schedule from a JSON file, whatever its name ends in");
   app.add_option("--ranks", cases.ranks, "Numbers of ranks, as in 1-32,127,257")->capture_default_str();
   app.add_option("--roots", cases.roots, "all, or root ranks as in 0-3")->capture_default_str();
   app.add_option("--channels", cases.channels,
@@ -86,6 +91,9 @@ void add(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("--algorithms", arguments.overrides,
                  "As WEFT_ALGORITHMS: \"all_reduce:0-4k:direct;all_reduce:4k-:ring@2\"");
   app.add_option("--table", arguments.table, "A measured table (JSON)");
+  app.add_option("--schedule", arguments.schedules,
+                 "A schedule from a JSON file that is a candidate, too, as file.NAME; may be given several times")
+      ->allow_extra_args(false);
   app.add_flag("--json", arguments.json, "As JSON");
 }
 
@@ -97,6 +105,9 @@ class CommandLine {
     app_.require_subcommand(1);
     add_subcommand("list", "Lists the algorithms", list_);
     add_subcommand("show", "Shows the steps of a schedule, or exports it", show_);
+    export_.format = "json";
+    export_.uneven = true;
+    add_subcommand("export", "Writes a schedule as a file, as show does, in JSON unless told otherwise", export_);
     add_subcommand("verify", "Proves schedules, in place and out of place", verify_);
     add_subcommand("simulate", "Simulates a schedule on a machine", simulate_);
     add_subcommand("explain", "Says which algorithm would run, what it would cost, and why", explain_);
@@ -141,6 +152,7 @@ class CommandLine {
     const std::string name = app_.get_subcommands().front()->get_name();
     if (name == "list") return list_;
     if (name == "show") return show_;
+    if (name == "export") return export_;
     if (name == "verify") return verify_;
     if (name == "simulate") return simulate_;
     return explain_;
@@ -155,6 +167,7 @@ class CommandLine {
       "weft-schedule"};
   ListArguments list_;
   ShowArguments show_;
+  ShowArguments export_;
   VerifyArguments verify_;
   SimulateArguments simulate_;
   ExplainArguments explain_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/command_line.hpp"
 
@@ -30,12 +31,14 @@ struct ShowArguments {
   int root = 0;
   int channels = 0;
   bool in_place = false;
+  bool uneven = false;
+  bool invariant = false;
   std::string format = "text";  // json, dot
   std::optional<std::string> output;
 };
 
 struct CaseArguments {
-  std::optional<std::string> algorithm;  // without: all
+  std::optional<std::string> algorithm;  // without: all. Or a file, if it ends in .json
   std::string ranks = "1-32";
   std::string roots = "0";                    // or "all"
   std::optional<std::string> channels;        // without: each algorithm's own
@@ -71,6 +74,7 @@ struct ExplainArguments {
   int channels = 0;
   std::string overrides;
   std::optional<std::string> table;
+  std::vector<std::string> schedules;
   bool json = false;
 };
 

@@ -39,7 +39,9 @@ Result<int> explain(const ExplainArguments& arguments) {
   WEFT_TRY(check_channels(arguments.channels));
   WEFT_TRY_ASSIGN(Machine machine, make_machine(arguments.machine));
   WEFT_TRY_ASSIGN(const Request request, make_request(arguments));
-  WEFT_TRY_ASSIGN(algorithms::Overrides overrides, algorithms::Overrides::parse(arguments.overrides));
+  WEFT_TRY_ASSIGN(const auto texts, algorithms::read_schedule_files(arguments.schedules));
+  WEFT_TRY_ASSIGN(const auto loaded, algorithms::LoadedSchedules::load(texts));
+  WEFT_TRY_ASSIGN(algorithms::Overrides overrides, algorithms::Overrides::parse(arguments.overrides, &loaded));
   overrides.channels = arguments.channels;
   algorithms::MeasuredTable table;
   if (arguments.table) {
@@ -48,8 +50,8 @@ Result<int> explain(const ExplainArguments& arguments) {
   }
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
                   algorithms::CostModel::create(machine.group, std::move(machine.graph), std::move(machine.placement)));
-  WEFT_TRY_ASSIGN(const Choice choice,
-                  algorithms::choose(request, overrides, arguments.table ? &table : nullptr, model));
+  WEFT_TRY_ASSIGN(const Choice choice, algorithms::choose(request, overrides, arguments.table ? &table : nullptr, model,
+                                                          algorithms::Detail::Everything, &loaded));
   WEFT_TRY(write_output(arguments.json ? algorithms::to_json(choice) : choice.to_string()));
   return kFine;
 }

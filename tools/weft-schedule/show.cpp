@@ -10,6 +10,12 @@ namespace {
 constexpr int kMaxShownRanks = 1024;
 constexpr int kAllRanks = -1;  // for the builder and the exporters
 
+Status check_order(const Algorithm& algorithm, const ShowArguments& arguments) {
+  if (!arguments.invariant || algorithm.invariant) return {};
+  return Status(Code::Unsupported, fmt::format("--invariant: {}/{} reduces in another order, or nothing at all",
+                                               to_string(algorithm.collective), algorithm.name));
+}
+
 }  // namespace
 
 Result<int> show(const ShowArguments& arguments) {
@@ -22,9 +28,12 @@ Result<int> show(const ShowArguments& arguments) {
     return Status(Code::InvalidArgument, fmt::format("--rank {} is not one of the {} ranks", rank, arguments.ranks));
   const Group group = flat_group(arguments.ranks);
   WEFT_TRY(check_support(*algorithm, group, arguments.root));
+  WEFT_TRY(check_order(*algorithm, arguments));
   BuildOptions options;
   options.root = arguments.root;
   options.in_place = arguments.in_place;
+  options.uneven = arguments.uneven;
+  options.canonical = arguments.invariant;
   WEFT_TRY_ASSIGN(options.replicas, replicas_for(*algorithm, arguments.channels));
   // The picture of the text shows all ranks, so all are built; the other forms of one rank hold its steps only.
   if (arguments.format != "text") options.only_rank = rank;

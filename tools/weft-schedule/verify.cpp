@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "algorithms/export.hpp"
+#include "algorithms/loaded_schedules.hpp"
 #include "base/control_thread.hpp"
 #include "tools/weft-schedule/commands.hpp"
 #include "tools/weft-schedule/verify_cases.hpp"
@@ -95,16 +96,26 @@ Result<int> prove_file(const std::string& path) {
   const Status status = algorithms::verify(schedule);
   const std::string name =
       fmt::format("{}/{} on {} ranks", to_string(schedule.collective), schedule.algorithm, schedule.size);
-  WEFT_TRY(write_output(status.ok() ? fmt::format("{}: proved\n", name)
-                                    : fmt::format("FAILED {}: {}\n", name, status.message())));
-  return status.ok() ? kFine : kProofFailed;
+  if (!status.ok()) {
+    WEFT_TRY(write_output(fmt::format("FAILED {}: {}\n", name, status.message())));
+    return kProofFailed;
+  }
+  // Right, but perhaps not what a communicator takes: then it says why.
+  const Result<algorithms::LoadedSchedule> loaded = algorithms::load_schedule({path, text});
+  WEFT_TRY(write_output(fmt::format("{}: proved\n", name) +
+                        (loaded ? fmt::format("as a candidate: {}\n", loaded->to_string())
+                                : fmt::format("no candidate: {}\n", loaded.error().message()))));
+  return loaded ? kFine : kProofFailed;
 }
+
+bool names_file(const std::optional<std::string>& algorithm) { return algorithm && algorithm->ends_with(".json"); }
 
 }  // namespace
 
 Result<int> verify(const VerifyArguments& arguments) {
   const int given = (arguments.cases.algorithm ? 1 : 0) + (arguments.all ? 1 : 0) + (arguments.from ? 1 : 0);
-  if (given != 1) return Status(Code::InvalidArgument, "verify needs one of ALGO, --all and --from FILE");
+  if (given != 1) return Status(Code::InvalidArgument, "verify needs one of ALGO, FILE.json, --all and --from FILE");
+  if (names_file(arguments.cases.algorithm)) return prove_file(*arguments.cases.algorithm);
   return arguments.from ? prove_file(*arguments.from) : prove_cases(arguments);
 }
 

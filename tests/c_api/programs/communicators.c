@@ -82,6 +82,14 @@ static void values_of_options(void) {
     CHECK(status != WEFT_SUCCESS && strstr(weft_last_error(NULL), "no_such_table.json") != NULL);
   }
   options.table_file = NULL;
+  options.schedule_files = "a.json::b.json";
+  refused(&options, "options->schedule_files is a.json::b.json; give names of files");
+  options.schedule_files = "tests/no_such_schedule.json";
+  {
+    const weft_status_t status = make(&options, &comm);
+    CHECK(status != WEFT_SUCCESS && strstr(weft_last_error(NULL), "no_such_schedule.json") != NULL);
+  }
+  options.schedule_files = NULL;
   options.network_interface = "no_such_interface";
   refused(&options, "no_such_interface");
   options.network_interface = "";
