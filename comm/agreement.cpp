@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/deadline.hpp"
+#include "comm/build.hpp"
 #include "comm/merge_agreement.hpp"
 #include "comm/publish.hpp"
 
@@ -27,7 +28,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 Result<std::string> facts_text(const AgreementParts& parts, const Result<std::string>& table) {
   WEFT_TRY(parts.failure);
   WEFT_TRY(table.status());
-  return to_json(own_facts(parts.options, parts.transports, *table));
+  return to_line(own_build()) + to_json(own_facts(parts.options, parts.transports, *table));
 }
 
 Result<std::string> view_text(const AgreementParts& parts, const RankFacts& leader, bool leads) {
@@ -43,7 +44,8 @@ Result<std::string> view_text(const AgreementParts& parts, const RankFacts& lead
 }
 
 Result<std::string> facts_of_all(transports::Store& store, base::Deadline deadline) {
-  WEFT_TRY_ASSIGN(const auto facts, collect(store, facts_key, deadline));
+  WEFT_TRY_ASSIGN(const auto texts, collect(store, facts_key, deadline));
+  WEFT_TRY_ASSIGN(const auto facts, of_one_build(texts));
   return join_facts(facts);
 }
 

@@ -52,6 +52,9 @@ struct BoundPlan {
   std::int32_t in_flight = 0;  // operations that run it now
 };
 
+// What the plan takes, with its choice.
+std::uint64_t memory_bytes(const BoundPlan& plan);
+
 // Tells bind() which lane leads to a peer on a channel, and how that lane cuts messages.
 class LaneDirectory {
  public:

@@ -94,6 +94,13 @@ Result<Communicator> Communicator::split(int color, int key) {
   return Communicator(std::move(state));
 }
 
+Result<Communicator> Communicator::split_members(const std::vector<int>& members) {
+  WEFT_TRY_ASSIGN(auto state, state_->split_members(members));
+  return Communicator(std::move(state));
+}
+
+Cost Communicator::cost() const { return state_->cost(); }
+
 void Communicator::abort(std::string_view reason) { state_->abort(reason); }
 Status Communicator::health() const { return state_->health(); }
 Status Communicator::close() { return state_->close(); }

@@ -35,33 +35,22 @@ std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
 
 }  // namespace
 
-CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
-                                     std::unique_ptr<Planner> planner)
-    : runtime_(runtime),
-      member_(key, std::move(members), rank),
-      planner_(std::move(planner)),
-      oversubscribed_(runtime->oversubscribed()) {
+CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank)
+    : runtime_(runtime), member_(key, std::move(members), rank), oversubscribed_(runtime->oversubscribed()) {
+  ++runtime_->communicators;
   runtime_->control().add(member_);
   const auto guard = runtime_->progress().guard();
   runtime_->progress().add(*this);
 }
 
-Result<std::unique_ptr<CommunicatorState>> CommunicatorState::make(Runtime* runtime, CommunicatorKey key,
-                                                                   std::vector<int> members, int rank) {
-  std::vector<int> placement;
-  for (const int member : members) placement.push_back(runtime->placement()[static_cast<std::size_t>(member)]);
-  const Agreement& agreement = runtime->agreement();
-  WEFT_TRY_ASSIGN(auto planner, Planner::create(agreement.graph, placement, agreement.algorithms, agreement.channels,
-                                                agreement.numerics, runtime->table()));
-  return std::unique_ptr<CommunicatorState>(
-      new CommunicatorState(runtime, key, std::move(members), rank, std::move(planner)));
-}
-
 Result<std::unique_ptr<CommunicatorState>> CommunicatorState::root(std::unique_ptr<Runtime> runtime) {
   std::vector<int> members(static_cast<std::size_t>(runtime->size()));
   for (std::size_t rank = 0; rank < members.size(); ++rank) members[rank] = static_cast<int>(rank);
-  WEFT_TRY_ASSIGN(auto state, make(runtime.get(), {0, 0}, std::move(members), runtime->rank()));
+  std::unique_ptr<CommunicatorState> state(
+      new CommunicatorState(runtime.get(), {0, 0}, std::move(members), runtime->rank()));
   state->owned_runtime_ = std::move(runtime);
+  // Settings that make no sense are found now, by all ranks.
+  WEFT_TRY(state->planner().status());
   return state;
 }
 
@@ -75,6 +64,19 @@ CommunicatorState::~CommunicatorState() {
     runtime_->progress().remove(*this);
   }
   runtime_->control().remove(member_);
+  --runtime_->communicators;
+}
+
+Result<Planner*> CommunicatorState::planner() {
+  if (planner_ != nullptr) return planner_.get();
+  std::vector<int> placement;
+  for (int rank = 0; rank < size(); ++rank)
+    placement.push_back(runtime_->placement()[static_cast<std::size_t>(member_.root_rank(rank))]);
+  const Agreement& agreement = runtime_->agreement();
+  WEFT_TRY_ASSIGN(auto model, runtime_->models().take(agreement.graph, placement));
+  WEFT_TRY_ASSIGN(planner_, Planner::create(std::move(model), agreement.algorithms, agreement.channels,
+                                            agreement.numerics, runtime_->table()));
+  return planner_.get();
 }
 
 // ---- the walk of a call ----
@@ -166,7 +168,8 @@ Result<KnownCall*> CommunicatorState::learn(const Operation& operation) {
 
 Status CommunicatorState::make_plan(const Operation& operation, bool in_place, KnownCall& known) {
   lane_error_ = Status();
-  WEFT_TRY_ASSIGN(auto plan, planner_->plan(operation, in_place, rank(), *this));
+  WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
+  WEFT_TRY_ASSIGN(auto plan, planner->plan(operation, in_place, rank(), *this));
   // Peers know nothing of a call that is never made here: they must be told.
   Status usable = lane_error_.ok() ? engine_.prepare(*plan) : lane_error_;
   if (!usable.ok()) {
@@ -218,9 +221,15 @@ Status CommunicatorState::set_algorithms(std::string_view rules) {
   const auto guard = runtime_->progress().guard();
   if (engine_.running() > 0)
     return Status(Code::InvalidArgument, "set_algorithms: operations are in flight; wait for them first");
-  WEFT_TRY(planner_->set_overrides(rules));
+  WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
+  WEFT_TRY(planner->set_overrides(rules));
   plans_.clear();
   return {};
+}
+
+Result<Choice> CommunicatorState::explain(const Operation& operation) {
+  WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
+  return planner->choose(operation, algorithms::Detail::Everything);
 }
 
 // ---- waiting ----

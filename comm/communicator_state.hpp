@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/deadline.hpp"
 #include "comm/control.hpp"
 #include "comm/engine.hpp"
 #include "comm/patience.hpp"
@@ -17,6 +19,7 @@
 #include "comm/planner.hpp"
 #include "comm/runtime.hpp"
 #include "weft/communicator.hpp"
+#include "weft/cost.hpp"
 
 namespace weft::comm {
 
@@ -44,11 +47,12 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   bool test(std::uint32_t ticket);  // true: wait() returns at once
   Status prepare(const Operation& operation);
   Status set_algorithms(std::string_view rules);
-  Result<Choice> explain(const Operation& operation) const {
-    return planner_->choose(operation, algorithms::Detail::Everything);
-  }
+  Result<Choice> explain(const Operation& operation);
 
   Result<std::unique_ptr<CommunicatorState>> split(int color, int key);
+  // Called by the members only: ranks of this communicator, which get ranks in this order.
+  Result<std::unique_ptr<CommunicatorState>> split_members(std::span<const int> members);
+  Cost cost();
   void abort(std::string_view reason);
   Status health() const { return member_.faults.status(); }
   Status close();
@@ -57,10 +61,13 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   bool drive_guarded();
 
  private:
-  CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
-                    std::unique_ptr<Planner> planner);
-  static Result<std::unique_ptr<CommunicatorState>> make(Runtime* runtime, CommunicatorKey key,
-                                                         std::vector<int> members, int rank);
+  CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank);
+  // Made when a call is planned first: groups may be many and are not all used.
+  Result<Planner*> planner();
+  Result<std::uint32_t> agree_on_id(std::span<const int> members);
+  Status wait_for_members(std::vector<int> ranks, const Member::Joining& own, base::Deadline deadline);
+  Status other_members(int other, const Member::Joining& theirs, const Member::Joining& own) const;
+  Status missing_members(const std::vector<int>& missing, const Member::Joining& own, bool late) const;
 
   // Progress::Driven
   bool drive() override;
@@ -112,7 +119,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::unique_ptr<Runtime> owned_runtime_;  // the root's; destroyed last
   Runtime* runtime_;
   Member member_;
-  std::unique_ptr<Planner> planner_;
+  std::unique_ptr<Planner> planner_;  // null: nothing was planned yet
   Engine engine_;
   PlanCache plans_;
   std::vector<std::uint64_t> blocks_;  // of the v-variant being looked up

@@ -8,12 +8,14 @@
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
+#include "base/heap_bytes.hpp"
 #include "comm/call_code.hpp"
 
 namespace weft::comm {
 namespace {
 
 constexpr std::size_t kMaxFarewells = 1024;
+constexpr std::size_t kMaxEarly = 4096;
 // For ranks to answer when one must be blamed: control threads answer whatever the program does, but may get no core at
 // once.
 constexpr int kRollCallMs = 1000;
@@ -81,6 +83,26 @@ bool Member::has_left(int rank) const {
   return left_.contains(rank);
 }
 
+std::optional<Member::Joining> Member::joining(int rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = joining_.find(rank);
+  if (found == joining_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Member::take_joining(int rank) {
+  const std::lock_guard lock(mutex_);
+  joining_.erase(rank);
+}
+
+std::uint64_t Member::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return sizeof(Member) + base::heap_bytes(members_) + base::heap_bytes(messages_) +
+         reported_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, CallRecord>)) +
+         left_.size() * (base::kTreeNodeBytes + sizeof(int)) +
+         joining_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, Joining>));
+}
+
 Control::Control(transports::Store& store) : store_(store) {}
 
 Control::~Control() {
@@ -97,6 +119,11 @@ void Control::add(Member& member) {
     WEFT_ASSERT(added);
     static_cast<void>(added);
     for (const int root_rank : dead_) raise_death(member, root_rank);
+    std::erase_if(early_, [&](const std::pair<int, ControlMessage>& early) {
+      if (early.second.communicator != member.key()) return false;
+      if (const int rank = member.rank_of(early.first); rank >= 0) keep_joining(member, rank, early.second);
+      return true;
+    });
   }
   // Only now: what peers say of the root communicator before this rank has it waits in the store.
   if (first) {
@@ -129,6 +156,19 @@ void Control::ask(Member& member, int peer) {
     if (const auto record = member.history.find(sequence)) question.calls.push_back(*record);
   }
   send({{member.root_rank(peer), std::move(question)}});
+}
+
+void Control::tell(Member& member, int peer, const Member::Joining& joining) {
+  ControlMessage message = message_to(member, ControlKind::Join);
+  message.members = joining.members;
+  message.id = joining.id;
+  message.text = joining.text;
+  send({{member.root_rank(peer), std::move(message)}});
+}
+
+void Control::keep_joining(Member& member, int from, const ControlMessage& message) {
+  const std::lock_guard lock(member.mutex_);
+  member.joining_[from] = {message.members, message.id, message.text};
 }
 
 void Control::fail(Member& member, const Status& status) {
@@ -202,7 +242,13 @@ void Control::on_message(int from, std::string_view bytes) {
     const auto found = members_.find(message->communicator);
     if (found == members_.end()) {
       const auto farewell = farewells_.find(message->communicator);
-      if (farewell != farewells_.end() && message->kind == ControlKind::Ask) out.emplace_back(from, farewell->second);
+      const bool joins = message->kind == ControlKind::Join;
+      if (farewell != farewells_.end()) {
+        if (joins || message->kind == ControlKind::Ask) out.emplace_back(from, farewell->second);
+      } else if (joins) {
+        if (early_.size() == kMaxEarly) early_.pop_front();
+        early_.emplace_back(from, *message);
+      }
     } else if (const int rank = found->second->rank_of(from); rank >= 0) {
       ++found->second->messages_[static_cast<std::size_t>(rank)];
       handle(*found->second, rank, *message, &out);
@@ -219,6 +265,9 @@ void Control::handle(Member& member, int from, const ControlMessage& message, Ou
       break;
     case ControlKind::Fail:
       member.faults.raise(Status(message.code, message.text, message.peer));
+      break;
+    case ControlKind::Join:
+      keep_joining(member, from, message);
       break;
     case ControlKind::Report:
     case ControlKind::Left: {

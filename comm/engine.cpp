@@ -322,6 +322,13 @@ void Engine::blocked(std::vector<Blocked>* out) const {
   }
 }
 
+std::uint64_t Engine::scratch_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Channel& channel : channels_)
+    for (const Arena& arena : channel.arenas) bytes += arena.bytes;
+  return bytes;
+}
+
 void Engine::cancel(int deadline_ms) {
   const auto deadline = base::Deadline::after_ms(deadline_ms);
   for (auto& lane : lanes_) lane->endpoint().cancel(deadline.remaining_ms());

@@ -38,13 +38,10 @@ std::uint64_t hash_of_counts(const Operation& operation, int size) {
 
 }  // namespace
 
-Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, const std::vector<int>& placement,
-                                                 const std::string& overrides, int channels, Numerics numerics,
-                                                 const algorithms::MeasuredTable* table) {
+Result<std::unique_ptr<Planner>> Planner::create(ModelPool::Lease model, const std::string& overrides, int channels,
+                                                 Numerics numerics, const algorithms::MeasuredTable* table) {
   WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(overrides));
   parsed.channels = channels;
-  WEFT_TRY_ASSIGN(algorithms::CostModel model,
-                  algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement));
   return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), numerics, table));
 }
 
@@ -56,7 +53,8 @@ Status Planner::set_overrides(std::string_view rules) {
 }
 
 Result<Choice> Planner::choose(const Operation& operation, algorithms::Detail detail) {
-  return algorithms::choose(request_of(operation, model_.group().size, numerics_), overrides_, table_, model_, detail);
+  return algorithms::choose(request_of(operation, model_->group().size, numerics_), overrides_, table_, *model_,
+                            detail);
 }
 
 Result<const Schedule*> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place,
@@ -66,7 +64,7 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
     return Status(Code::Internal, fmt::format("the chosen algorithm {} does not exist", choice.winner().algorithm));
   }
   const bool canonical = numerics_ == Numerics::Invariant && reduces(operation.collective);
-  const int chunks_per_block = chosen.algorithm->chunks_per_block(model_.group().size) * chosen.replicas;
+  const int chunks_per_block = chosen.algorithm->chunks_per_block(model_->group().size) * chosen.replicas;
   const bool parted = operation.uneven || in_several_passes(operation, chunks_per_block, passes_of(choice));
   BuildOptions build{.root = operation.root,
                      .replicas = chosen.replicas,
@@ -78,22 +76,22 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
   if (const auto kept = uneven_.find(key); kept != uneven_.end()) return &kept->second;
   if (!proved_.contains(key)) {
     const Status proof =
-        algorithms::verify(build_schedule(*chosen.algorithm, model_.group(), build), {.canonical = canonical});
+        algorithms::verify(build_schedule(*chosen.algorithm, model_->group(), build), {.canonical = canonical});
     if (!proof.ok()) {
       return Status(Code::Internal,
                     fmt::format("{}/{} over {} ranks failed its proof and was not run: {}", name_of(operation),
-                                chosen.algorithm->name, model_.group().size, proof.message()));
+                                chosen.algorithm->name, model_->group().size, proof.message()));
     }
     proved_.insert(key);
   }
   build.only_rank = rank;
   Schedule& schedule = operation.uneven ? uneven_[key] : latest_;
-  schedule = build_schedule(*chosen.algorithm, model_.group(), build);
+  schedule = build_schedule(*chosen.algorithm, model_->group(), build);
   return &schedule;
 }
 
 Passes Planner::passes_of(const Choice& choice) const {
-  return {algorithms::selected(choice).replicas, model_.group().hosts.size() == 1 ? kPassChunkBytes : 0};
+  return {algorithms::selected(choice).replicas, model_->group().hosts.size() == 1 ? kPassChunkBytes : 0};
 }
 
 Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, bool in_place, int rank,
@@ -115,6 +113,7 @@ Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, boo
     plan->reduce = reduce_kernel(operation.dtype, operation.op, false);
     plan->reduce_final = reduce_kernel(operation.dtype, operation.op, true);
   }
+  latest_ = Schedule();
   return plan;
 }
 

@@ -9,6 +9,7 @@
 
 #include "algorithms/selector.hpp"
 #include "comm/bound_plan.hpp"
+#include "comm/model_pool.hpp"
 #include "weft/choice.hpp"
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
@@ -19,9 +20,8 @@ namespace weft::comm {
 class Planner final {
  public:
   // `table` outlives the planner; null: there is none.
-  static Result<std::unique_ptr<Planner>> create(const topology::Graph& graph, const std::vector<int>& placement,
-                                                 const std::string& overrides, int channels, Numerics numerics,
-                                                 const algorithms::MeasuredTable* table);
+  static Result<std::unique_ptr<Planner>> create(ModelPool::Lease model, const std::string& overrides, int channels,
+                                                 Numerics numerics, const algorithms::MeasuredTable* table);
 
   // Other rules than those it was made with.
   Status set_overrides(std::string_view rules);
@@ -30,9 +30,11 @@ class Planner final {
   Result<Choice> choose(const Operation& operation, algorithms::Detail detail);
   // The plan of `rank`. Its schedule is proved the first time; one that fails the proof is Internal and does not run.
   Result<std::unique_ptr<BoundPlan>> plan(const Operation& operation, bool in_place, int rank, LaneDirectory& lanes);
+  // What it keeps, without the model.
+  std::uint64_t memory_bytes() const;
 
  private:
-  Planner(algorithms::Overrides overrides, algorithms::CostModel model, Numerics numerics,
+  Planner(algorithms::Overrides overrides, ModelPool::Lease model, Numerics numerics,
           const algorithms::MeasuredTable* table)
       : overrides_(std::move(overrides)), model_(std::move(model)), numerics_(numerics), table_(table) {}
   // Collective, algorithm, replicas, root, in place, uneven.
@@ -44,13 +46,13 @@ class Planner final {
   Result<const Schedule*> proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank);
 
   algorithms::Overrides overrides_;
-  algorithms::CostModel model_;
+  ModelPool::Lease model_;
   Numerics numerics_;
   const algorithms::MeasuredTable* table_;
   std::set<Key> proved_;
   // Of v-variants, whose counts may be others at every call: this rank's steps.
   std::map<Key, Schedule> uneven_;
-  Schedule latest_;  // of the others
+  Schedule latest_;  // of the others, while it is bound
 };
 
 }  // namespace weft::comm

@@ -13,9 +13,11 @@
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "comm/control.hpp"
+#include "comm/model_pool.hpp"
 #include "comm/progress.hpp"
 #include "transports/store/store.hpp"
 #include "transports/transport.hpp"
+#include "weft/cost.hpp"
 #include "weft/options.hpp"
 
 namespace weft::comm {
@@ -52,6 +54,10 @@ class Runtime final {
   transports::Transport* transport(int root_rank);
   std::string_view transport_name(int root_rank) const;
 
+  // What all communicators share.
+  ModelPool& models() { return models_; }
+  Cost::Shared shared_cost();
+
   // Moves along the transports that need it.
   void poll() {
     for (transports::Transport* transport : polled_) transport->poll();
@@ -59,6 +65,7 @@ class Runtime final {
 
   // Communicator ids: every rank keeps the next one it has not seen in use.
   std::uint32_t next_id = 1;
+  int communicators = 0;  // that live
 
  private:
   Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,
@@ -71,6 +78,7 @@ class Runtime final {
   std::vector<int> placement_;
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
   std::vector<transports::Transport*> polled_;
+  ModelPool models_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Progress> progress_;
 };

@@ -43,7 +43,7 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split(int color, i
   std::vector<int> members;
   for (const int rank : ranks) members.push_back(member_.root_rank(rank));
   const CommunicatorKey child{static_cast<std::uint32_t>(id), members.front()};
-  return make(runtime_, child, std::move(members), own_rank);
+  return std::unique_ptr<CommunicatorState>(new CommunicatorState(runtime_, child, std::move(members), own_rank));
 }
 
 void CommunicatorState::abort(std::string_view reason) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/usage.hpp"
 #include "weft/status.hpp"
 
 namespace weft::transports {
@@ -75,6 +76,9 @@ class Endpoint {
   // Cold path, bounded by `deadline_ms`. After it returns the transport neither reads nor writes any buffer it was
   // given: pending receives are cancelled, sends cancelled or completed. The lane is unusable afterwards.
   virtual void cancel(int deadline_ms) = 0;
+
+  // Cold path. Set aside for what is sent on this end: the most memory that it can come to take.
+  virtual std::uint64_t memory_bytes() const { return 0; }
 };
 
 // All lanes to one peer process. `lane` is agreed by both sides (communicator id and channel); `self_id` and `peer_id`
@@ -105,6 +109,8 @@ class Transport {
   virtual void poll() = 0;
   // True if poll() does nothing, so need not be called.
   virtual bool passive() const { return false; }
+  // What it holds in this process now, with its connections. Any thread.
+  virtual base::Usage usage() { return {}; }
 };
 
 }  // namespace weft::transports

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weft/choice.hpp"
+#include "weft/cost.hpp"
 #include "weft/operation.hpp"
 #include "weft/options.hpp"
 #include "weft/status.hpp"
@@ -71,6 +72,16 @@ class Communicator {
   // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative
   // colour takes no part and gets a communicator of one rank (itself). Uses the parent's connections.
   Result<Communicator> split(int color, int key = 0);
+  // The same for ranks that know each other already, and called by them only: `members` are ranks of this communicator,
+  // this one among them, and get their new ranks in this order. All give the same list, and make such calls in the same
+  // order; else Mismatch or, where a member does not come, Timeout, which end this communicator as other errors do.
+  // Costs two messages for each member but one, over the connections that ranks met by, and nothing else until the new
+  // communicator is used.
+  Result<Communicator> split_members(const std::vector<int>& members);
+
+  // What this communicator takes of memory, descriptors and threads, and what all that were split from the same one
+  // share. No communication; not for hot paths.
+  Cost cost() const;
 
   // Ends all that is in flight here and on the peers with Aborted. Any thread; waits for no peer.
   void abort(std::string_view reason);

@@ -3,6 +3,7 @@
 
 #include "weft/choice.hpp"
 #include "weft/communicator.hpp"
+#include "weft/cost.hpp"
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
 #include "weft/operation.hpp"
