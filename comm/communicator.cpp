@@ -94,6 +94,14 @@ Result<Communicator> Communicator::split(int color, int key) {
   return Communicator(std::move(state));
 }
 
+Result<ReduceOp> Communicator::create_operator(const Operator& definition) {
+  return state_->operators().create(definition);
+}
+Result<ReduceOp> Communicator::create_pre_mul_sum(DataType dtype, double factor) {
+  return state_->operators().create_pre_mul_sum(dtype, factor);
+}
+Status Communicator::destroy_operator(ReduceOp op) { return state_->destroy_operator(op); }
+
 Result<Communicator> Communicator::split_members(const std::vector<int>& members) {
   WEFT_TRY_ASSIGN(auto state, state_->split_members(members));
   return Communicator(std::move(state));
@@ -136,9 +144,7 @@ Status Work::wait() {
   return failed_;
 }
 
-bool Work::wait_for(int timeout_ms) {
-  return communicator_ == nullptr || communicator_->wait_for(ticket_, timeout_ms);
-}
+bool Work::wait_for(int timeout_ms) { return communicator_ == nullptr || communicator_->wait_for(ticket_, timeout_ms); }
 
 bool Work::test() { return communicator_ == nullptr || communicator_->test(ticket_); }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
@@ -116,6 +117,17 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
     give_up();
     return member_.faults.status();
   }
+  if (operation.op >= ReduceOp::PreMulSum && reduces(operation.collective)) [[unlikely]] {
+    Operation resolved = operation;
+    const UserOperator* made = nullptr;
+    WEFT_TRY(resolve(&resolved, &made));
+    return begin(resolved, made, started);
+  }
+  return begin(operation, nullptr, started);
+}
+
+// `made`: what resolve() found.
+Status CommunicatorState::begin(const Operation& operation, const UserOperator* made, Slot** started) {
   const bool on_host = operation.memory == MemoryKind::Host && operation.stream == nullptr;
   KnownCall* known = nullptr;
   if (on_host) known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
@@ -124,22 +136,73 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
   }
   if (!known->footprint.fits(operation.in, operation.out)) [[unlikely]]
     return check(operation, rank(), size());
-  const bool in_place = known->footprint.in_place(operation.in, operation.out);
+  bool in_place = known->footprint.in_place(operation.in, operation.out);
+  // Its input is multiplied into the output, or elsewhere.
+  if (made != nullptr && made->pre_mul_sum) in_place = operation.collective == Collective::AllReduce;
   if (known->plans[in_place] == nullptr) [[unlikely]] {
-    WEFT_TRY(make_plan(operation, in_place, *known));
+    WEFT_TRY(make_plan(operation, made, in_place, *known));
   }
   BoundPlan* const plan = known->plans[in_place].get();
+  const void* in = operation.in;
+  std::unique_ptr<std::byte[]> multiplied;
+  if (made != nullptr && made->pre_mul_sum) [[unlikely]] {
+    WEFT_TRY(multiply_input(operation, *made, known->footprint.in_bytes, &in, &multiplied));
+  }
   Slot& slot = take_slot();
+  slot.multiplied = std::move(multiplied);
   slot.record = {++sequence_, plan->call, operation.root, plan->count, plan->hash};
   digest_ = (digest_ ^ plan->hash ^ plan->call) * 0x9e3779b97f4a7c15;
   member_.history.publish(slot.record);
   slot.operation.plan = plan;
-  slot.operation.in = static_cast<const std::byte*>(operation.in);
+  slot.operation.in = static_cast<const std::byte*>(in);
   slot.operation.out = static_cast<std::byte*>(operation.out);
   slot.operation.signature = {sequence_, plan->call, plan->hash};
   engine_.start(slot.operation);
   *started = &slot;
   return {};
+}
+
+// Puts what the program made in the place of its handle.
+Status CommunicatorState::resolve(Operation* operation, const UserOperator** made) const {
+  if (operation->op < ReduceOp::PreMulSum || !reduces(operation->collective)) return {};
+  if (static_cast<int>(operation->op) < kFirstUserOp) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("{}: {} must be made for the communicator first: create_pre_mul_sum(), create_operator()",
+                              name_of(*operation), to_string(operation->op)));
+  }
+  WEFT_TRY(operators_.check(*operation));
+  *made = operators_.find(operation->op);
+  // Plans do not depend on the factor.
+  if ((*made)->pre_mul_sum) operation->op = ReduceOp::PreMulSum;
+  return {};
+}
+
+// Into the output where that holds as much, and is reduced in place then; else into memory of its own.
+Status CommunicatorState::multiply_input(const Operation& operation, const UserOperator& made, std::uint64_t bytes,
+                                         const void** in, std::unique_ptr<std::byte[]>* multiplied) {
+  if (bytes == 0) return {};
+  void* to = operation.out;
+  if (operation.collective != Collective::AllReduce) {
+    multiplied->reset(new (std::nothrow) std::byte[bytes]);
+    if (*multiplied == nullptr) {
+      // Peers know nothing of a call that is never made here: they must be told.
+      Status none(Code::ResourceExhausted,
+                  fmt::format("{}: no memory for the {} bytes of its input, multiplied", name_of(operation), bytes));
+      runtime_->control().fail(member_, none);
+      return none;
+    }
+    to = multiplied->get();
+  }
+  multiply(to, *in, bytes / size_of(operation.dtype), operation.dtype, made.factor);
+  *in = to;
+  return {};
+}
+
+Status CommunicatorState::destroy_operator(ReduceOp op) {
+  const auto guard = runtime_->progress().guard();
+  if (!plans_.forget(op))
+    return Status(Code::InvalidArgument, "destroy_operator: operations with it are in flight; wait for them first");
+  return operators_.destroy(op);
 }
 
 // A v-variant is known by its blocks: equal ones were checked when they were learned.
@@ -166,10 +229,11 @@ Result<KnownCall*> CommunicatorState::learn(const Operation& operation) {
   return known;
 }
 
-Status CommunicatorState::make_plan(const Operation& operation, bool in_place, KnownCall& known) {
+Status CommunicatorState::make_plan(const Operation& operation, const UserOperator* made, bool in_place,
+                                    KnownCall& known) {
   lane_error_ = Status();
   WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
-  WEFT_TRY_ASSIGN(auto plan, planner->plan(operation, in_place, rank(), *this));
+  WEFT_TRY_ASSIGN(auto plan, planner->plan(operation, made, in_place, rank(), *this));
   // Peers know nothing of a call that is never made here: they must be told.
   Status usable = lane_error_.ok() ? engine_.prepare(*plan) : lane_error_;
   if (!usable.ok()) {
@@ -199,20 +263,24 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
 // The outcome of an operation that is done; its slot is free again.
 Status CommunicatorState::finish(Slot& slot) {
   if (slot.thread != nullptr) leave_thread_work(this);
+  slot.multiplied.reset();
   free_.push_back(slot.ticket);
   return slot.cancelled ? member_.faults.status() : Status();
 }
 
-Status CommunicatorState::prepare(const Operation& operation) {
+Status CommunicatorState::prepare(const Operation& asked) {
   const auto guard = runtime_->progress().guard();
   if (member_.faults.raised()) return member_.faults.status();
+  Operation operation = asked;
+  const UserOperator* made = nullptr;
+  WEFT_TRY(resolve(&operation, &made));
   WEFT_TRY(check_call(operation, rank(), size()));
   KnownCall* known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
   if (known == nullptr) {
     WEFT_TRY_ASSIGN(known, learn(operation));
   }
   for (const bool in_place : {false, true}) {
-    if (known->plans[in_place] == nullptr) WEFT_TRY(make_plan(operation, in_place, *known));
+    if (known->plans[in_place] == nullptr) WEFT_TRY(make_plan(operation, made, in_place, *known));
   }
   return {};
 }
@@ -227,9 +295,12 @@ Status CommunicatorState::set_algorithms(std::string_view rules) {
   return {};
 }
 
-Result<Choice> CommunicatorState::explain(const Operation& operation) {
+Result<Choice> CommunicatorState::explain(const Operation& asked) {
+  Operation operation = asked;
+  const UserOperator* made = nullptr;
+  WEFT_TRY(resolve(&operation, &made));
   WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
-  return planner->choose(operation, algorithms::Detail::Everything);
+  return planner->choose(operation, made, algorithms::Detail::Everything);
 }
 
 // ---- waiting ----

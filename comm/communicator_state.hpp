@@ -14,6 +14,7 @@
 #include "base/deadline.hpp"
 #include "comm/control.hpp"
 #include "comm/engine.hpp"
+#include "comm/operators.hpp"
 #include "comm/patience.hpp"
 #include "comm/plan_cache.hpp"
 #include "comm/planner.hpp"
@@ -48,6 +49,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status prepare(const Operation& operation);
   Status set_algorithms(std::string_view rules);
   Result<Choice> explain(const Operation& operation);
+  Operators& operators() { return operators_; }
+  Status destroy_operator(ReduceOp op);
 
   Result<std::unique_ptr<CommunicatorState>> split(int color, int key);
   // Called by the members only: ranks of this communicator, which get ranks in this order.
@@ -95,13 +98,18 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     std::uint32_t ticket = 0;
     const void* thread = nullptr;  // whose work list it is in; null: in none
     bool cancelled = false;
-    std::optional<Waiting> waiting;  // of a wait_for() that gave up
+    std::optional<Waiting> waiting;           // of a wait_for() that gave up
+    std::unique_ptr<std::byte[]> multiplied;  // the input of a pre_mul_sum, where out cannot hold it
   };
 
   Status begin(const Operation& operation, Slot** slot);
+  Status begin(const Operation& operation, const UserOperator* made, Slot** slot);
+  Status resolve(Operation* operation, const UserOperator** made) const;
+  Status multiply_input(const Operation& operation, const UserOperator& made, std::uint64_t bytes, const void** in,
+                        std::unique_ptr<std::byte[]>* multiplied);
   KnownCall* find_uneven(const Operation& operation);
   Result<KnownCall*> learn(const Operation& operation);
-  Status make_plan(const Operation& operation, bool in_place, KnownCall& known);
+  Status make_plan(const Operation& operation, const UserOperator* made, bool in_place, KnownCall& known);
   Slot& take_slot();
   Status finish(Slot& slot);
   Status wait(Slot& slot);
@@ -121,6 +129,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Member member_;
   std::unique_ptr<Planner> planner_;  // null: nothing was planned yet
   Engine engine_;
+  Operators operators_;
   PlanCache plans_;
   std::vector<std::uint64_t> blocks_;  // of the v-variant being looked up
   bool oversubscribed_;                // more ranks than cores on this host

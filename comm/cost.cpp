@@ -65,7 +65,7 @@ Cost CommunicatorState::cost() {
   Cost cost;
   cost.group_bytes = sizeof(*this) - sizeof(Member) + member_.memory_bytes() + base::heap_bytes(slots_) +
                      slots_.size() * sizeof(Slot) + base::heap_bytes(free_) + base::heap_bytes(blocks_) +
-                     base::heap_bytes(lanes_);
+                     base::heap_bytes(lanes_) + operators_.memory_bytes();
   cost.plan_bytes = plans_.memory_bytes() + (planner_ == nullptr ? 0 : planner_->memory_bytes());
   cost.scratch_bytes = engine_.scratch_bytes();
   cost.lanes = static_cast<int>(engine_.lanes());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/copy_bytes.hpp"
@@ -148,8 +149,10 @@ void Engine::local(const Channel& channel, const Instruction& instruction) {
     return;
   }
   const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-  kernel(dst, src, channel.at(instruction.src2_base, instruction.src2()), instruction.bytes >> plan.element_shift,
-         plan.size);
+  const std::byte* src2 = channel.at(instruction.src2_base, instruction.src2());
+  if (instruction.swapped) [[unlikely]]
+    std::swap(src, src2);
+  kernel(dst, src, src2, instruction.bytes >> plan.element_shift, plan.parameter);
 }
 
 bool Engine::receive(Channel& channel, const Instruction& instruction, bool forwards) {
@@ -267,9 +270,12 @@ void Engine::put(const Channel& channel, const Instruction& instruction, const s
   if (reduces) {
     src = channel.at(instruction.src_base, instruction.src) + done;
     kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-    if (stage.place == nullptr && !streaming) return kernel(dst, src, message, bytes >> plan.element_shift, plan.size);
+    if (instruction.swapped) [[unlikely]]
+      std::swap(src, message);
+    if (stage.place == nullptr && !streaming)
+      return kernel(dst, src, message, bytes >> plan.element_shift, plan.parameter);
   }
-  write_move({dst, src, message, stage, bytes, kernel, plan.element_shift, plan.size, streaming});
+  write_move({dst, src, message, stage, bytes, kernel, plan.element_shift, plan.parameter, streaming});
 }
 
 bool Engine::drained(Channel& channel) {

@@ -25,6 +25,7 @@ struct Instruction {
   Base src_base : 2;
   Base src2_base : 2;        // Reduce
   bool final_reduction : 1;  // uses the plan's final kernel
+  bool swapped : 1;          // a reduction whose second operand comes first
   std::uint16_t lane;        // Send: out; Recv*: in; Wait: whose send
   std::uint32_t bytes;
   std::uint64_t dst : 48;        // offsets in bytes

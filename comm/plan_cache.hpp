@@ -33,6 +33,8 @@ struct PlanKey {
              static_cast<std::uint64_t>(operation.dtype) << 16 | static_cast<std::uint64_t>(operation.op) << 8 |
              (operation.uneven ? 3 : 1)) {}
 
+  ReduceOp op() const { return static_cast<ReduceOp>(rest >> 8 & 0xff); }
+
   bool operator==(const PlanKey&) const = default;
 };
 
@@ -73,6 +75,16 @@ class PlanCache final {
     if (place == nullptr) place = place_for(entries_, key, Evict::Any);
     if (place != nullptr) *place = KnownCall{key, std::move(blocks), footprint, {}};
     return place;
+  }
+
+  // Forgets the calls of a user's operator; false, and nothing changed, if one of them runs.
+  bool forget(ReduceOp op) {
+    const auto of_op = [op](const KnownCall& entry) { return entry.key != PlanKey() && entry.key.op() == op; };
+    if (std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) { return of_op(entry) && entry.runs(); }))
+      return false;
+    for (KnownCall& entry : entries_)
+      if (of_op(entry)) entry = KnownCall();
+    return true;
   }
 
   std::uint64_t memory_bytes() const {

@@ -10,6 +10,7 @@
 #include "algorithms/selector.hpp"
 #include "comm/bound_plan.hpp"
 #include "comm/model_pool.hpp"
+#include "comm/operators.hpp"
 #include "weft/choice.hpp"
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
@@ -26,10 +27,11 @@ class Planner final {
   // Other rules than those it was made with.
   Status set_overrides(std::string_view rules);
 
-  // Pure: equal on all ranks.
-  Result<Choice> choose(const Operation& operation, algorithms::Detail detail);
+  // Pure: equal on all ranks. `made`: the operator of a program that the call reduces with; null: it needs none.
+  Result<Choice> choose(const Operation& operation, const UserOperator* made, algorithms::Detail detail);
   // The plan of `rank`. Its schedule is proved the first time; one that fails the proof is Internal and does not run.
-  Result<std::unique_ptr<BoundPlan>> plan(const Operation& operation, bool in_place, int rank, LaneDirectory& lanes);
+  Result<std::unique_ptr<BoundPlan>> plan(const Operation& operation, const UserOperator* made, bool in_place, int rank,
+                                          LaneDirectory& lanes);
   // What it keeps, without the model.
   std::uint64_t memory_bytes() const;
 
@@ -37,13 +39,15 @@ class Planner final {
   Planner(algorithms::Overrides overrides, ModelPool::Lease model, Numerics numerics,
           const algorithms::MeasuredTable* table)
       : overrides_(std::move(overrides)), model_(std::move(model)), numerics_(numerics), table_(table) {}
-  // Collective, algorithm, replicas, root, in place, uneven.
-  using Key = std::tuple<Collective, std::string, int, int, bool, bool>;
+  // Collective, algorithm, replicas, root, in place, uneven, canonical.
+  using Key = std::tuple<Collective, std::string, int, int, bool, bool, bool>;
 
   // How calls of this choice are cut.
   Passes passes_of(const Choice& choice) const;
-  // Valid until the next call.
-  Result<const Schedule*> proved_schedule(const Operation& operation, const Choice& choice, bool in_place, int rank);
+  Numerics numerics_of(const UserOperator* made) const;
+  // Valid until the next call. With `all_ranks` it has the steps of all, else of `rank`.
+  Result<const Schedule*> proved_schedule(const Operation& operation, const Choice& choice, bool in_place,
+                                          bool canonical, bool all_ranks, int rank);
 
   algorithms::Overrides overrides_;
   ModelPool::Lease model_;

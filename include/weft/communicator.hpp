@@ -10,6 +10,7 @@
 #include "weft/choice.hpp"
 #include "weft/cost.hpp"
 #include "weft/operation.hpp"
+#include "weft/operator.hpp"
 #include "weft/options.hpp"
 #include "weft/status.hpp"
 #include "weft/work.hpp"
@@ -68,6 +69,16 @@ class Communicator {
                   int root = 0);
   Status scatter_v(const void* in, const Blocks& in_blocks, void* out, std::uint64_t count, DataType dtype,
                    int root = 0);
+
+  // Operators of the program's own, for the reducing collectives of this communicator; at most 64 at a time. Local, but
+  // a call needs one on every rank: of the same name, type and promises, whatever the handle. InvalidArgument says what
+  // is wrong. It is destroyed with the communicator, or before; InvalidArgument while operations with it are in flight.
+  Result<ReduceOp> create_operator(const Operator& definition);
+  // The sum of the inputs, each multiplied by the `factor` that its rank gave: as NCCL's. Products are rounded to the
+  // type; integers take whole numbers. Costs one more pass over the input, and in reduce and reduce_scatter memory for
+  // as much.
+  Result<ReduceOp> create_pre_mul_sum(DataType dtype, double factor);
+  Status destroy_operator(ReduceOp op);
 
   // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative
   // colour takes no part and gets a communicator of one rank (itself). Uses the parent's connections.

@@ -7,6 +7,7 @@
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
 #include "weft/operation.hpp"
+#include "weft/operator.hpp"
 #include "weft/options.hpp"
 #include "weft/schedule.hpp"
 #include "weft/schedule_builder.hpp"
