@@ -51,6 +51,7 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::root(std::unique_p
       new CommunicatorState(runtime.get(), {0, 0}, std::move(members), runtime->rank()));
   state->owned_runtime_ = std::move(runtime);
   // Settings that make no sense are found now, by all ranks.
+  const auto setup = state->runtime_->setup();
   WEFT_TRY(state->planner().status());
   return state;
 }
@@ -65,9 +66,14 @@ CommunicatorState::~CommunicatorState() {
     runtime_->progress().remove(*this);
   }
   runtime_->control().remove(member_);
+  {
+    const auto setup = runtime_->setup();
+    planner_.reset();  // and its lease of a model that others share
+  }
   --runtime_->communicators;
 }
 
+// During set-up.
 Result<Planner*> CommunicatorState::planner() {
   if (planner_ != nullptr) return planner_.get();
   std::vector<int> placement;
@@ -82,14 +88,17 @@ Result<Planner*> CommunicatorState::planner() {
 
 // ---- the walk of a call ----
 
-Status CommunicatorState::run(const Operation& operation) {
+Status CommunicatorState::run(const Operation& operation, int timeout_ms) {
+  if (forked()) [[unlikely]]
+    return in_child();
   auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
   WEFT_TRY(begin(operation, &slot));
+  slot->timeout_ms = timeout_ms;
   const int rounds = oversubscribed_ ? kEagerRoundsShared : kEagerRounds;
   for (int round = 0; round < rounds; ++round) {
     runtime_->poll();
-    engine_.advance();
+    advance();
     if (slot->operation.channels_left == 0) return finish(*slot);
     if (round >= kTightRounds) relax();
   }
@@ -98,12 +107,14 @@ Status CommunicatorState::run(const Operation& operation) {
 }
 
 Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticket) {
+  if (forked()) [[unlikely]]
+    return in_child();
   const auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
   WEFT_TRY(begin(operation, &slot));
   *ticket = slot->ticket;
   runtime_->poll();
-  engine_.advance();
+  advance();
   if (slot->operation.channels_left == 0) return {};
   slot->thread = this_thread_work();
   enter_thread_work(this, alive_);
@@ -117,6 +128,8 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
     give_up();
     return member_.faults.status();
   }
+  if (waits_.load(std::memory_order_relaxed)) [[unlikely]]
+    return busy();
   if (operation.op >= ReduceOp::PreMulSum && reduces(operation.collective)) [[unlikely]] {
     Operation resolved = operation;
     const UserOperator* made = nullptr;
@@ -199,6 +212,7 @@ Status CommunicatorState::multiply_input(const Operation& operation, const UserO
 }
 
 Status CommunicatorState::destroy_operator(ReduceOp op) {
+  if (forked()) return in_child();
   const auto guard = runtime_->progress().guard();
   if (!plans_.forget(op))
     return Status(Code::InvalidArgument, "destroy_operator: operations with it are in flight; wait for them first");
@@ -232,10 +246,12 @@ Result<KnownCall*> CommunicatorState::learn(const Operation& operation) {
 Status CommunicatorState::make_plan(const Operation& operation, const UserOperator* made, bool in_place,
                                     KnownCall& known) {
   lane_error_ = Status();
+  auto setup = runtime_->setup();
   WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
   WEFT_TRY_ASSIGN(auto plan, planner->plan(operation, made, in_place, rank(), *this));
   // Peers know nothing of a call that is never made here: they must be told.
   Status usable = lane_error_.ok() ? engine_.prepare(*plan) : lane_error_;
+  setup.unlock();
   if (!usable.ok()) {
     runtime_->control().fail(member_, usable);
     return usable;
@@ -257,6 +273,7 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
   slot.thread = nullptr;
   slot.cancelled = false;
   slot.waiting.reset();
+  slot.timeout_ms = 0;
   return slot;
 }
 
@@ -269,6 +286,7 @@ Status CommunicatorState::finish(Slot& slot) {
 }
 
 Status CommunicatorState::prepare(const Operation& asked) {
+  if (forked()) return in_child();
   const auto guard = runtime_->progress().guard();
   if (member_.faults.raised()) return member_.faults.status();
   Operation operation = asked;
@@ -286,9 +304,11 @@ Status CommunicatorState::prepare(const Operation& asked) {
 }
 
 Status CommunicatorState::set_algorithms(std::string_view rules) {
+  if (forked()) return in_child();
   const auto guard = runtime_->progress().guard();
   if (engine_.running() > 0)
     return Status(Code::InvalidArgument, "set_algorithms: operations are in flight; wait for them first");
+  const auto setup = runtime_->setup();
   WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
   WEFT_TRY(planner->set_overrides(rules));
   plans_.clear();
@@ -296,9 +316,11 @@ Status CommunicatorState::set_algorithms(std::string_view rules) {
 }
 
 Result<Choice> CommunicatorState::explain(const Operation& asked) {
+  if (forked()) return in_child();
   Operation operation = asked;
   const UserOperator* made = nullptr;
   WEFT_TRY(resolve(&operation, &made));
+  const auto setup = runtime_->setup();
   WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
   return planner->choose(operation, made, algorithms::Detail::Everything);
 }
@@ -312,7 +334,15 @@ bool CommunicatorState::drive() {
     return !was_given_up;
   }
   runtime_->poll();
-  return engine_.advance();
+  return advance();
+}
+
+bool CommunicatorState::advance() {
+  if (!event_) return engine_.advance();
+  const std::int32_t before = engine_.running();
+  const bool moved = engine_.advance();
+  if (engine_.running() < before) announce();
+  return moved;
 }
 
 bool CommunicatorState::drive_guarded() {
@@ -326,6 +356,7 @@ bool CommunicatorState::started_here(std::uint32_t ticket) const {
 }
 
 Status CommunicatorState::wait(std::uint32_t ticket) {
+  if (forked()) return in_child();
   if (started_here(ticket)) return wait(*slots_[ticket]);
   return Status(Code::InvalidArgument,
                 fmt::format("wait: another thread started {}; wait for it there", describe(slots_[ticket]->record)));
@@ -334,23 +365,27 @@ Status CommunicatorState::wait(std::uint32_t ticket) {
 Status CommunicatorState::wait(Slot& slot) {
   Waiting waiting(oversubscribed_);
   idle_ = {};
+  waits_.store(true, std::memory_order_relaxed);
   while (!wait_round(slot, waiting)) {
   }
+  waits_.store(false, std::memory_order_relaxed);
   const auto guard = runtime_->progress().guard();
   return finish(slot);
 }
 
 // What was found out about a wait that gave up counts in the next one: many short waits are as strict as a long one.
 bool CommunicatorState::wait_for(std::uint32_t ticket, int timeout_ms) {
-  if (!started_here(ticket)) return true;  // wait() returns at once and says so
+  if (forked() || !started_here(ticket)) return true;  // wait() returns at once and says so
   Slot& slot = *slots_[ticket];
   if (!slot.waiting) slot.waiting.emplace(oversubscribed_);
   Waiting& waiting = *slot.waiting;
   waiting.patience.resume();
   idle_ = waiting.idle;
   const auto deadline = base::Deadline::after_ms(timeout_ms);
+  waits_.store(true, std::memory_order_relaxed);
   bool done = wait_round(slot, waiting);
   while (!done && !deadline.passed()) done = wait_round(slot, waiting);
+  waits_.store(false, std::memory_order_relaxed);
   waiting.idle = idle_;
   waiting.patience.rest();
   return done;
@@ -372,9 +407,12 @@ bool CommunicatorState::wait_round(Slot& slot, Waiting& waiting) {
     waiting.patience.reset();
     idle_ = {};
   } else if (waiting.patience.pause()) {
-    const Status wrong = look_around(slot, waiting.patience.idle_ms());
+    const Status wrong = [&] {
+      const auto guard = runtime_->progress().guard();
+      return look_around(slot, waiting.patience.idle_ms(), idle_);
+    }();
     // Outside the guard: finding out whom to blame takes a while, in which the helper thread drives the others.
-    if (!wrong.ok()) runtime_->control().fail(member_, wrong);
+    if (!wrong.ok()) runtime_->control().fail(member_, wrong, slot.record.sequence);
   }
   return false;
 }
@@ -385,7 +423,7 @@ bool CommunicatorState::done(const Slot& slot) {
 }
 
 bool CommunicatorState::test(std::uint32_t ticket) {
-  if (!started_here(ticket)) return true;  // wait() returns at once and says so
+  if (forked() || !started_here(ticket)) return true;  // wait() returns at once and says so
   const auto guard = runtime_->progress().guard();
   const Slot& slot = *slots_[ticket];
   if (slot.operation.channels_left > 0) drive();
@@ -396,7 +434,9 @@ void CommunicatorState::give_up() {
   if (given_up_) return;
   given_up_ = true;
   for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
+  const bool ends_some = engine_.running() > 0;
   engine_.cancel(kCancelDeadlineMs);
+  if (event_ && ends_some) announce();
 }
 
 // ---- lanes ----

@@ -3,6 +3,8 @@
 // Reading order: run() -> begin() -> make_plan() (on a miss) -> Engine; wait() when it does not finish at once.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +14,8 @@
 #include <vector>
 
 #include "base/deadline.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/fork_guard.hpp"
 #include "comm/control.hpp"
 #include "comm/engine.hpp"
 #include "comm/operators.hpp"
@@ -37,7 +41,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   const Runtime& runtime() const { return *runtime_; }
   std::string_view transport(int peer) const { return runtime_->transport_name(member_.root_rank(peer)); }
 
-  Status run(const Operation& operation);
+  // timeout_ms 0: the communicator's.
+  Status run(const Operation& operation, int timeout_ms = 0);
   // On success *ticket names the operation until wait() returns its outcome.
   Status start(const Operation& operation, std::uint32_t* ticket);
   // Nothing but an error on another thread than the one that started it.
@@ -57,8 +62,12 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Result<std::unique_ptr<CommunicatorState>> split_members(std::span<const int> members);
   Cost cost();
   void abort(std::string_view reason);
-  Status health() const { return member_.faults.status(); }
+  Status health() const;
   Status close();
+  // Readable once operations have ended; see Communicator.
+  Result<int> event_descriptor();
+  // Whether this is a child that the process which made this has forked: then it must not even be destroyed.
+  bool forked() const { return mark_.forked(); }
 
   // One round over everything that is in flight here. True if anything moved.
   bool drive_guarded();
@@ -74,6 +83,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
 
   // Progress::Driven
   bool drive() override;
+  void tend() override;
   bool in_flight() const override { return engine_.running() > 0; }
 
   // LaneDirectory
@@ -98,6 +108,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     std::uint32_t ticket = 0;
     const void* thread = nullptr;  // whose work list it is in; null: in none
     bool cancelled = false;
+    int timeout_ms = 0;                       // 0: the communicator's
     std::optional<Waiting> waiting;           // of a wait_for() that gave up
     std::unique_ptr<std::byte[]> multiplied;  // the input of a pre_mul_sum, where out cannot hold it
   };
@@ -116,10 +127,14 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   bool wait_round(Slot& slot, Waiting& waiting);
   bool done(const Slot& slot);
   void give_up();
-  Status look_around(const Slot& slot, double idle_ms);
+  Status in_child() const;
+  Status busy() const;
+  bool advance();
+  void announce();
+  Status look_around(const Slot& slot, double idle_ms, Idle& idle);
   const CallRecord& record_of(const ActiveOperation& operation) const;
-  Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms);
-  bool end_is_old(double idle_ms);
+  Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms, Idle& idle);
+  static bool end_is_old(double idle_ms, Idle& idle);
   std::string where(const Slot& slot, const Blocked& blocked, double idle_ms) const;
   Status compare_digests();
   Status unread_message();
@@ -142,6 +157,17 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status lane_error_;                                             // of the last lane() that failed
   bool given_up_ = false;                                         // the engine was cancelled after a fault
   Idle idle_;                                                     // of the present wait
+  std::atomic<bool> waits_ = false;                               // a thread does
+  base::ForkMark mark_;
+  base::FileDescriptor event_;
+  // Where nobody waits, the helper thread looks around for those who poll `event_`.
+  struct Tended {
+    std::uint64_t seen = 0;  // movements
+    std::chrono::steady_clock::time_point since;
+    double next_look_ms = 0;
+    Idle idle;
+  };
+  Tended tended_;
 };
 
 }  // namespace weft::comm

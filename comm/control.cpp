@@ -171,8 +171,8 @@ void Control::keep_joining(Member& member, int from, const ControlMessage& messa
   member.joining_[from] = {message.members, message.id, message.text};
 }
 
-void Control::fail(Member& member, const Status& status) {
-  const Status blamed = blame(member, status);
+void Control::fail(Member& member, const Status& status, std::uint32_t sequence) {
+  const Status blamed = blame(member, status, sequence);
   Outbox out;
   {
     const std::lock_guard lock(mutex_);
@@ -184,7 +184,7 @@ void Control::fail(Member& member, const Status& status) {
 
 // A wait sees only its neighbour, who may itself be waiting, and the end of a connection, of which the store may be
 // about to say that it was a death.
-Status Control::blame(Member& member, const Status& status) {
+Status Control::blame(Member& member, const Status& status, std::uint32_t sequence) {
   const bool late = status.code() == Code::Timeout;
   if ((!late && status.code() != Code::PeerLost) || status.peer() == member.rank()) return status;
   std::vector<int> asked;
@@ -193,7 +193,8 @@ Status Control::blame(Member& member, const Status& status) {
     if (wanted && rank != member.rank() && !member.has_left(rank)) asked.push_back(rank);
   }
   const std::vector<int> silent = roll_call(member, asked);
-  if (!late || silent.empty()) return status;
+  if (!late) return status;
+  if (silent.empty()) return sequence > 0 ? blame_absent(member, status, asked, sequence) : status;
   const bool peer_is_silent = std::find(silent.begin(), silent.end(), status.peer()) != silent.end();
   const int culprit = peer_is_silent ? status.peer() : silent.front();
   return Status(
@@ -201,6 +202,27 @@ Status Control::blame(Member& member, const Status& status) {
       fmt::format("{}. Rank {} does not answer at all: its process is stopped, or its host or network is down",
                   status.message(), culprit),
       culprit);
+}
+
+// All have answered: those whose last call was an earlier one keep the others waiting.
+Status Control::blame_absent(const Member& member, const Status& status, const std::vector<int>& answered,
+                             std::uint32_t sequence) {
+  constexpr std::size_t kMaxNamed = 16;
+  std::vector<int> absent;
+  std::string names;
+  for (const int rank : answered) {
+    const auto last = member.reported(rank);
+    if (last && last->sequence >= sequence) continue;
+    absent.push_back(rank);
+    if (absent.size() > kMaxNamed) continue;
+    names +=
+        fmt::format("{}{} ({})", names.empty() ? "" : ", ", rank, last ? "last " + describe(*last) : "no call yet");
+  }
+  if (absent.empty()) return status;
+  if (absent.size() > kMaxNamed) names += fmt::format(" and {} more", absent.size() - kMaxNamed);
+  const bool peer_is_absent = std::find(absent.begin(), absent.end(), status.peer()) != absent.end();
+  return Status(status.code(), fmt::format("{}. Missing of {} ranks: {}", status.message(), member.size(), names),
+                peer_is_absent ? status.peer() : absent.front());
 }
 
 // Those of the ranks that do not answer; or have not yet, if an error comes first, which then stands.

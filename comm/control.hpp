@@ -83,7 +83,8 @@ class Control final {
   void tell(Member& member, int peer, const Member::Joining& joining);
   // Raises here and tells all other members. A Timeout or PeerLost, which blames a peer, may wait a second for whoever
   // knows better: the store, or the ranks that all do answer but for one.
-  void fail(Member& member, const Status& status);
+  // Of a late call, whose `sequence` it is (0: no call), it finds out which ranks have not made it.
+  void fail(Member& member, const Status& status, std::uint32_t sequence = 0);
 
  private:
   // Messages to send once the lock is released: a store may deliver at once, on this thread, to a Control that then
@@ -94,7 +95,9 @@ class Control final {
   void on_death(int root_rank);
   void handle(Member& member, int from, const ControlMessage& message, Outbox* out);
   void answer(Member& member, int from, const ControlMessage& question, Outbox* out);
-  Status blame(Member& member, const Status& status);
+  Status blame(Member& member, const Status& status, std::uint32_t sequence);
+  static Status blame_absent(const Member& member, const Status& status, const std::vector<int>& answered,
+                             std::uint32_t sequence);
   std::vector<int> roll_call(Member& member, const std::vector<int>& ranks);
   void raise_everywhere(Member& member, const Status& status, Outbox* out);
   static void keep_joining(Member& member, int from, const ControlMessage& message);

@@ -61,7 +61,9 @@ std::uint64_t Planner::memory_bytes() const {
 }
 
 Cost CommunicatorState::cost() {
+  if (forked()) return {};
   const auto guard = runtime_->progress().guard();
+  const auto setup = runtime_->setup();
   Cost cost;
   cost.group_bytes = sizeof(*this) - sizeof(Member) + member_.memory_bytes() + base::heap_bytes(slots_) +
                      slots_.size() * sizeof(Slot) + base::heap_bytes(free_) + base::heap_bytes(blocks_) +
@@ -71,6 +73,7 @@ Cost CommunicatorState::cost() {
   cost.lanes = static_cast<int>(engine_.lanes());
   for (std::uint16_t lane = 0; lane < engine_.lanes(); ++lane)
     cost.lane_bytes += sizeof(Lane) + engine_.lane(lane).endpoint().memory_bytes();
+  cost.descriptors = event_ ? 1 : 0;
   cost.shared = runtime_->shared_cost();
   return cost;
 }

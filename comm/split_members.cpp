@@ -57,6 +57,7 @@ Member::Joining describe_members(std::span<const int> members, std::uint32_t id)
 }  // namespace
 
 Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split_members(std::span<const int> members) {
+  if (forked()) return in_child();
   WEFT_TRY(member_.faults.status());
   WEFT_TRY(check_members(members, rank(), size()));
   WEFT_TRY_ASSIGN(const std::uint32_t id, agree_on_id(members));
