@@ -47,7 +47,7 @@ Result<double> whole(const void* scalar) {
   const T value = read<T>(scalar);
   const auto factor = static_cast<double>(value);
   constexpr double kExact = 9007199254740992;  // 2^53
-  if (factor <= kExact && factor >= -kExact) return factor;
+  if (factor < kExact && factor > -kExact) return factor;
   return Status(Code::InvalidArgument, fmt::format("the scalar {} is beyond 2^53; give a smaller one", value));
 }
 
@@ -107,9 +107,8 @@ using weft::Status;
 
 weft_status_t weft_red_op_create_pre_mul_sum(weft_reduce_op_t* op, const void* scalar, weft_data_type_t datatype,
                                              weft_scalar_residence_t residence, weft_comm_t comm) {
-  return with_comm("weft_red_op_create_pre_mul_sum", comm, [&](weft_comm& known) {
-    return create_pre_mul_sum(known, op, scalar, datatype, residence);
-  });
+  return with_comm("weft_red_op_create_pre_mul_sum", comm,
+                   [&](weft_comm& known) { return create_pre_mul_sum(known, op, scalar, datatype, residence); });
 }
 
 weft_status_t weft_red_op_create(weft_reduce_op_t* op, const char* name, weft_combine_callback_t combine, void* context,

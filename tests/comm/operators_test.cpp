@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -238,7 +239,7 @@ TEST(Operators, what_makes_no_sense_is_refused) {
     refused(communicator.run(all_reduce(&value, &value, 1, DataType::Float32, op)),
             "the operator join was made for bytes16, not for float32");
     refused(communicator.run(all_reduce(&value, &value, 1, DataType::Float32, static_cast<ReduceOp>(90))),
-            "has made no operator 90");
+            "has made no such operator");
     refused(communicator.run(all_reduce(&value, &value, 1, DataType::Float32, ReduceOp::PreMulSum)),
             "must be made for the communicator first");
     refused(communicator.run(all_reduce(&value, &value, 1, *opaque_type(4))), "sum is not defined for bytes4");
