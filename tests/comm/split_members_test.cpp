@@ -57,7 +57,9 @@ TEST(SplitMembers, groups_that_share_ranks_and_groups_of_groups_do_not_meet_each
     const std::vector<std::int32_t> sums = {3, 9, 9, 5, 15, 3};
     for (int round = 0; round < 20; ++round) {
       for (std::size_t i = 0; i < groups.size(); ++i)
-        if (groups[i] != nullptr) EXPECT_EQ(sum_over(*groups[i], world.rank()), sums[i]);
+        if (groups[i] != nullptr) {
+          EXPECT_EQ(sum_over(*groups[i], world.rank()), sums[i]);
+        }
     }
     if (groups[1] != nullptr && world.rank() != 3) {
       auto inner = groups[1]->split_members(std::vector<int>{2, 0});  // ranks 4 and 2 of the world
@@ -162,13 +164,18 @@ TEST(SplitMembers, lists_that_make_no_sense_are_refused_and_nothing_is_lost) {
 }
 
 TEST(SplitMembers, members_with_different_lists_are_told_both) {
-  testing::run_job(3, local_job(), [](CommunicatorState& world) {
-    if (world.rank() == 2) return;
+  std::atomic<int> told = 0;
+  testing::run_job(3, local_job(), [&](CommunicatorState& world) {
+    if (world.rank() == 2) {
+      while (told < 2) std::this_thread::yield();
+      return;
+    }
     const Status status =
         world.split_members(world.rank() == 0 ? std::vector<int>{0, 1, 2} : std::vector<int>{1, 0}).status();
     EXPECT_EQ(status.code(), Code::Mismatch) << status.to_string();
     EXPECT_THAT(std::string(status.message()),
                 AllOf(HasSubstr("rank 0 splits off ranks 0, 1, 2"), HasSubstr("rank 1 ranks 1, 0")));
+    ++told;
   });
 }
 
