@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "tests/comm/support/thread_ranks.hpp"
@@ -19,6 +21,12 @@ testing::JobOptions local_job(int timeout_ms = 20'000) {
   testing::JobOptions job;
   job.options.timeout_ms = timeout_ms;
   return job;
+}
+
+template <typename Condition>
+void wait_until(const Condition& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
 }
 
 std::int32_t sum_over(CommunicatorState& communicator, std::int32_t value) {
@@ -125,7 +133,7 @@ TEST(SplitMembers, costs_two_messages_for_each_member_but_one_and_the_others_non
     ASSERT_TRUE(world.has_value()) << world.status().to_string();
     const auto all_have = [&](int steps) {
       ++done;
-      while (done < steps * kSize) std::this_thread::yield();
+      wait_until([&] { return done >= steps * kSize; });
     };
     all_have(1);
     const int before = sent;
@@ -167,7 +175,7 @@ TEST(SplitMembers, members_with_different_lists_are_told_both) {
   std::atomic<int> told = 0;
   testing::run_job(3, local_job(), [&](CommunicatorState& world) {
     if (world.rank() == 2) {
-      while (told < 2) std::this_thread::yield();
+      wait_until([&] { return told >= 2; });
       return;
     }
     const Status status =
@@ -183,7 +191,7 @@ TEST(SplitMembers, a_member_that_does_not_come_is_named) {
   std::atomic<bool> told = false;
   testing::run_job(3, local_job(300), [&](CommunicatorState& world) {
     if (world.rank() == 2) {
-      while (!told) std::this_thread::yield();
+      wait_until([&] { return told.load(); });
       return;
     }
     const Status status = world.split_members(std::vector<int>{0, 1, 2}).status();
