@@ -122,7 +122,8 @@ Status CommunicatorState::other_members(int other, const Member::Joining& theirs
 Status CommunicatorState::missing_members(const std::vector<int>& missing, const Member::Joining& own,
                                           bool late) const {
   for (const int other : missing) {
-    if (!member_.has_left(other)) continue;
+    // What it said before it left has come before.
+    if (!member_.has_left(other) || member_.joining(other)) continue;
     return Status(
         Code::PeerLost,
         fmt::format("split_members: rank {} waits for rank {}, which has destroyed its communicator", rank(), other),
