@@ -214,7 +214,7 @@ Status CommunicatorState::multiply_input(const Operation& operation, const UserO
 Status CommunicatorState::destroy_operator(ReduceOp op) {
   if (forked()) return in_child();
   const auto guard = runtime_->progress().guard();
-  if (!plans_.forget(op))
+  if (operators_.find(op) != nullptr && !plans_.forget(op))
     return Status(Code::InvalidArgument, "destroy_operator: operations with it are in flight; wait for them first");
   return operators_.destroy(op);
 }

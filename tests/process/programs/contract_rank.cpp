@@ -132,11 +132,12 @@ weft::Status call_from_two_threads(weft::Communicator& communicator) {
   }
   weft::Status second;
   weft::Status told;
+  weft::Work work = communicator.start(sum.operation());
   std::thread other([&] {
     second = call_until_refused(communicator, "another thread");
     told = pair.barrier();
   });
-  const weft::Status first = communicator.run(sum.operation());
+  const weft::Status first = work.wait();
   other.join();
   expect_refused(second, "another thread", "a call while another thread waits");
   expect(sum.done(), "the first thread's operation is whole");
