@@ -83,14 +83,23 @@ const UserOperator* Operators::find(ReduceOp op) const {
 
 Status Operators::destroy(ReduceOp op) {
   if (find(op) == nullptr)
+    return Status(Code::InvalidArgument, "destroy_operator: this communicator has made no such operator");
+  made_[static_cast<std::size_t>(static_cast<int>(op) - kFirstUserOp)].reset();
+  return {};
+}
+
+Status Operators::check(const Operation& operation) const {
+  if (!reduces(operation.collective) || static_cast<int>(operation.op) < kFirstUserOp) return {};
+  const UserOperator* const made = find(operation.op);
+  if (made == nullptr) {
     return Status(Code::InvalidArgument, name_of(operation) +
                                              ": this communicator has made no such operator; operators belong to the "
                                              "communicator that made them");
-}
-if (made->definition.dtype == operation.dtype) return {};
-return Status(Code::InvalidArgument,
-              fmt::format("{}: the operator {} was made for {}, not for {}", name_of(operation), made->definition.name,
-                          to_string(made->definition.dtype), to_string(operation.dtype)));
+  }
+  if (made->definition.dtype == operation.dtype) return {};
+  return Status(Code::InvalidArgument,
+                fmt::format("{}: the operator {} was made for {}, not for {}", name_of(operation),
+                            made->definition.name, to_string(made->definition.dtype), to_string(operation.dtype)));
 }
 
 std::uint64_t Operators::memory_bytes() const {
