@@ -10,6 +10,7 @@
 
 #include "algorithms/simulate_lanes.hpp"
 #include "base/assert.hpp"
+#include "base/heap_bytes.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -107,6 +108,23 @@ Result<CostModel> CostModel::create(Group group, topology::Graph graph, std::vec
   std::string fingerprint = topology::fingerprint(graph);
   WEFT_TRY_ASSIGN(Fabric fabric, Fabric::create(std::move(graph), std::move(placement)));
   return CostModel(std::move(group), std::move(fabric), std::move(fingerprint));
+}
+
+std::uint64_t CostModel::memory_bytes() const {
+  std::uint64_t bytes = sizeof(CostModel) + fabric_.memory_bytes() + base::heap_bytes(fingerprint_);
+  for (const auto* orders : {&group_.rings, &group_.hosts})
+    for (const std::vector<int>& order : *orders) bytes += sizeof(order) + order.capacity() * sizeof(int);
+  for (const Tree& tree : group_.trees) {
+    bytes += sizeof(tree) + tree.parent.capacity() * sizeof(int);
+    for (const std::vector<int>& children : tree.children)
+      bytes += sizeof(children) + children.capacity() * sizeof(int);
+  }
+  for (const auto& [key, curve] : curves_) {
+    bytes += base::kTreeNodeBytes + sizeof(key) + sizeof(curve);
+    for (const auto& [size, point] : curve.points)
+      bytes += base::kTreeNodeBytes + sizeof(size) + sizeof(point) + base::heap_bytes(point.critical.bottleneck);
+  }
+  return bytes;
 }
 
 Status CostModel::simulate_points(const Schedule& schedule, const std::vector<std::uint64_t>& sizes, Curve& curve) {

@@ -54,6 +54,8 @@ class CostModel {
   const Group& group() const { return group_; }
   const Fabric& fabric() const { return fabric_; }
   const std::string& fingerprint() const { return fingerprint_; }
+  // About what it takes, with the graph and all that was simulated.
+  std::uint64_t memory_bytes() const;
 
   // `algorithm` on `replicas` times its native channels for `bytes` (message_bytes of the call). The algorithm must
   // support the request. The root and the element type do not enter: schedules are read for root 0 and bytes.

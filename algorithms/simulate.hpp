@@ -106,7 +106,8 @@ class Fabric {
   int ranks() const;
   const topology::Graph& graph() const;
   const std::vector<int>& placement() const;
-  bool on_gpus() const;  // every rank runs on one
+  bool on_gpus() const;                // every rank runs on one
+  std::uint64_t memory_bytes() const;  // about, with the graph
 
  private:
   friend class Simulator;

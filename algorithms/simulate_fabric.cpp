@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/heap_bytes.hpp"
+
 namespace weft::algorithms {
 namespace {
 
@@ -212,6 +214,25 @@ Result<Fabric> Fabric::create(Graph graph, std::vector<int> placement) {
 int Fabric::ranks() const { return static_cast<int>(state_->placement.size()); }
 const Graph& Fabric::graph() const { return state_->graph; }
 const std::vector<int>& Fabric::placement() const { return state_->placement; }
+
+std::uint64_t Fabric::memory_bytes() const {
+  const Graph& graph = state_->graph;
+  std::uint64_t bytes = sizeof(FabricState) + graph.nodes.capacity() * sizeof(topology::Node) +
+                        graph.links.capacity() * sizeof(topology::Link) +
+                        state_->resources.capacity() * sizeof(Resource);
+  for (const topology::Node& node : graph.nodes) {
+    for (const std::string* text : {&node.name, &node.bus_id, &node.device, &node.model, &node.cpus})
+      bytes += base::heap_bytes(*text);
+    for (const std::string& name : node.names) bytes += sizeof(std::string) + base::heap_bytes(name);
+  }
+  for (const topology::Link& link : graph.links) bytes += base::heap_bytes(link.source);
+  for (const Resource& resource : state_->resources) bytes += base::heap_bytes(resource.name);
+  for (const auto& [pair, route] : state_->routes) {
+    bytes += sizeof(Route) + 4 * sizeof(std::uint64_t);
+    bytes += (route.resources.capacity() + route.reducing_resources.capacity()) * sizeof(int);
+  }
+  return bytes;
+}
 bool Fabric::on_gpus() const {
   return std::find(state_->on_gpu.begin(), state_->on_gpu.end(), false) == state_->on_gpu.end();
 }

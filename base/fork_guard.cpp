@@ -10,6 +10,11 @@
 #include <vector>
 
 namespace weft::base {
+
+std::atomic<std::uint32_t> ForkMark::forks_ = 0;
+
+void count_fork() { ForkMark::forks_.fetch_add(1, std::memory_order_relaxed); }
+
 namespace {
 
 // The one list a process needs: pthread_atfork hands no argument to its handlers. Never destroyed, because a fork may
@@ -24,6 +29,7 @@ Guarded& guarded() {
     auto* made = new Guarded;
     pthread_atfork([] { guarded().mutex.lock(); }, [] { guarded().mutex.unlock(); },
                    [] {
+                     count_fork();
                      // Only async-signal-safe calls: other threads of the parent may have held any lock.
                      const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
                      for (const int descriptor : guarded().descriptors) {
@@ -38,6 +44,11 @@ Guarded& guarded() {
 }
 
 }  // namespace
+
+ForkMark::ForkMark() {
+  static_cast<void>(guarded());  // from now on forks are counted
+  made_at_ = forks_.load(std::memory_order_relaxed);
+}
 
 ForkGuard::ForkGuard(int descriptor) : descriptor_(descriptor) {
   const std::lock_guard lock(guarded().mutex);

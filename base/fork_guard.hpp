@@ -4,9 +4,26 @@
 // forked child (a data loader's worker, say) holds copies and would hide its parent's death. So the child's copies are
 // replaced by /dev/null at fork: their numbers stay taken, and closing them there harms nobody. (Children that exec
 // lose them by O_CLOEXEC.)
+//
+// ForkMark: whether this is still the process in which it was made.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 namespace weft::base {
+
+class ForkMark {
+ public:
+  ForkMark();
+  bool forked() const { return forks_.load(std::memory_order_relaxed) != made_at_; }
+
+ private:
+  friend void count_fork();
+  static std::atomic<std::uint32_t> forks_;  // that lie between the first process and this one
+
+  std::uint32_t made_at_;
+};
 
 class ForkGuard {
  public:

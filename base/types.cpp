@@ -2,9 +2,11 @@
 #include "weft/types.hpp"
 
 #include <array>
+#include <bit>
 #include <span>
 
 #include "base/assert.hpp"
+#include "weft/operator.hpp"
 
 namespace weft {
 namespace {
@@ -23,6 +25,13 @@ constexpr std::array<std::string_view, kReduceOps> kReduceOpNames = {"sum", "pro
                                                                      "avg", "bit_and", "bit_or", "bit_xor"};
 
 constexpr std::array<std::size_t, kDataTypes> kDataTypeBytes = {1, 1, 4, 4, 8, 8, 1, 1, 2, 2, 4, 8, 1};
+
+// Opaque types are named by numbers of their own: the logarithm of their size behind this.
+constexpr int kFirstOpaque = 64;
+constexpr std::array<std::string_view, 13> kOpaqueNames = {"bytes1",    "bytes2",    "bytes4",   "bytes8",   "bytes16",
+                                                           "bytes32",   "bytes64",   "bytes128", "bytes256", "bytes512",
+                                                           "bytes1024", "bytes2048", "bytes4096"};
+static_assert(std::size_t{1} << (kOpaqueNames.size() - 1) == kMaxOpaqueBytes);
 
 constexpr int value_of(DataType dtype) { return static_cast<int>(dtype); }
 constexpr int value_of(ReduceOp op) { return static_cast<int>(op); }
@@ -75,7 +84,17 @@ bool is_float(DataType dtype) { return dtype >= DataType::Float8E4M3 && dtype <=
 
 }  // namespace
 
+std::optional<DataType> opaque_type(std::size_t bytes) {
+  if (!std::has_single_bit(bytes) || bytes > kMaxOpaqueBytes) return std::nullopt;
+  return static_cast<DataType>(kFirstOpaque + std::countr_zero(bytes));
+}
+
+bool is_opaque(DataType dtype) {
+  return value_of(dtype) >= kFirstOpaque && value_of(dtype) < kFirstOpaque + static_cast<int>(kOpaqueNames.size());
+}
+
 std::size_t size_of(DataType dtype) {
+  if (is_opaque(dtype)) return std::size_t{1} << (value_of(dtype) - kFirstOpaque);
   WEFT_ASSERT(value_of(dtype) < kDataTypes);
   return kDataTypeBytes[static_cast<std::size_t>(dtype)];
 }
@@ -105,8 +124,14 @@ bool valid(DataType dtype, ReduceOp op) {
 }
 
 std::string_view to_string(Collective collective) { return name_of(value_of(collective), kCollectiveNames); }
-std::string_view to_string(DataType dtype) { return name_of(value_of(dtype), kDataTypeNames); }
-std::string_view to_string(ReduceOp op) { return name_of(value_of(op), kReduceOpNames); }
+std::string_view to_string(DataType dtype) {
+  return is_opaque(dtype) ? name_of(value_of(dtype) - kFirstOpaque, kOpaqueNames)
+                          : name_of(value_of(dtype), kDataTypeNames);
+}
+std::string_view to_string(ReduceOp op) {
+  if (op == ReduceOp::PreMulSum) return "pre_mul_sum";
+  return op >= ReduceOp::UserDefined ? "user_defined" : name_of(value_of(op), kReduceOpNames);
+}
 
 std::string_view to_string(Numerics numerics) { return numerics == Numerics::Fast ? "fast" : "invariant"; }
 

@@ -57,7 +57,7 @@ BoundPlan plan_of(const char* algorithm, int size, std::uint64_t count, LaneDire
   const Schedule schedule =
       build_schedule(*find_algorithm(Collective::AllReduce, algorithm), flat_group(size), {.only_rank = 0});
   BoundPlan plan = bind(schedule, 0, operation, lanes);
-  plan.size = size;
+  plan.parameter = size;
   plan.reduce = reduce_kernel(operation.dtype, operation.op, false);
   plan.reduce_final = reduce_kernel(operation.dtype, operation.op, true);
   return plan;

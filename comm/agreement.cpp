@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/deadline.hpp"
+#include "comm/build.hpp"
 #include "comm/merge_agreement.hpp"
 #include "comm/publish.hpp"
 
@@ -41,7 +42,7 @@ Result<std::string> facts_text(const AgreementParts& parts, const Result<OwnFile
   WEFT_TRY(files.status());
   RankFacts facts = own_facts(parts.options, parts.transports, files->table);
   facts.schedules_digest = digest_of(files->schedules);
-  return to_json(facts);
+  return to_line(own_build()) + to_json(facts);
 }
 
 Result<std::string> view_text(const AgreementParts& parts, const RankFacts& leader, bool leads) {
@@ -57,7 +58,8 @@ Result<std::string> view_text(const AgreementParts& parts, const RankFacts& lead
 }
 
 Result<std::string> facts_of_all(transports::Store& store, base::Deadline deadline) {
-  WEFT_TRY_ASSIGN(const auto facts, collect(store, facts_key, deadline));
+  WEFT_TRY_ASSIGN(const auto texts, collect(store, facts_key, deadline));
+  WEFT_TRY_ASSIGN(const auto facts, of_one_build(texts));
   return join_facts(facts);
 }
 

@@ -46,9 +46,13 @@ InstructionCode without_reduction(InstructionCode code) {
 // Lowers one channel's steps. Remembers for every sending step how far its lane must have got for it to be complete.
 class ChannelBinder {
  public:
-  // `empty_messages`: those of no bytes are sent, too.
-  ChannelBinder(Places places, int channel, bool empty_messages, LaneDirectory& lanes)
-      : places_(std::move(places)), channel_(channel), empty_messages_(empty_messages), lanes_(lanes) {}
+  // `empty_messages`: those of no bytes are sent, too. `swapped`: by step; may be null.
+  ChannelBinder(Places places, int channel, bool empty_messages, LaneDirectory& lanes, const std::vector<bool>* swapped)
+      : places_(std::move(places)),
+        channel_(channel),
+        empty_messages_(empty_messages),
+        lanes_(lanes),
+        swapped_(swapped) {}
 
   BoundChannel bind(const std::vector<Step>& steps) {
     sent_.resize(steps.size());
@@ -68,6 +72,7 @@ class ChannelBinder {
     Instruction instruction{};
     instruction.code = code_of(step.kind);
     instruction.final_reduction = step.final_reduction;
+    instruction.swapped = swapped_ != nullptr && (*swapped_)[index];
     instruction.lane = kNoLane;
     instruction.wait_lane = kNoLane;
     instruction.to_lane = kNoLane;
@@ -210,6 +215,7 @@ class ChannelBinder {
   int channel_;
   bool empty_messages_;
   LaneDirectory& lanes_;
+  const std::vector<bool>* swapped_;
   BoundChannel bound_;
   std::vector<Sent> sent_;
   std::map<std::uint16_t, int> position_;  // lane -> position in bound_.lanes
@@ -226,8 +232,9 @@ std::uint64_t most_elements(const Operation& operation, int chunks_per_block, co
 // Binds a channel's steps, for all passes.
 class PassBinder {
  public:
-  PassBinder(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes)
-      : schedule_(schedule), rank_(rank), operation_(operation), lanes_(lanes) {}
+  PassBinder(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes,
+             const std::vector<std::vector<bool>>* swapped)
+      : schedule_(schedule), rank_(rank), operation_(operation), lanes_(lanes), swapped_(swapped) {}
 
   BoundChannel bind(int channel, const Passes& passes) {
     const auto [begin, end] = part(channel, passes.replicas);
@@ -238,7 +245,7 @@ class PassBinder {
 
     const std::uint64_t count = (end - begin + most - 1) / most;
     // Chunks that begin on cache lines, if the blocks do.
-    const std::uint64_t unit = chunks * kLandingUnit / size_of(operation_.dtype);
+    const std::uint64_t unit = std::max<std::uint64_t>(1, chunks * kLandingUnit / size_of(operation_.dtype));
     const std::uint64_t elements = ((end - begin + count - 1) / count + unit - 1) / unit * unit;
     const std::uint64_t before_last = (end - begin - 1) / elements;
     if (before_last == 0) return bind_pass(channel, std::nullopt);
@@ -269,7 +276,8 @@ class PassBinder {
     // Where all counts are equal both ends know that a chunk is empty, so that only a barrier sends messages of no
     // bytes. In a v-variant they may be wrong about each other's counts, which only a message can tell.
     const bool empty_messages = operation_.collective == Collective::Barrier || operation_.uneven;
-    ChannelBinder binder(Places(schedule_, rank_, operation_, segment), channel, empty_messages, lanes_);
+    ChannelBinder binder(Places(schedule_, rank_, operation_, segment), channel, empty_messages, lanes_,
+                         swapped_ == nullptr ? nullptr : &(*swapped_)[static_cast<std::size_t>(channel)]);
     const RankProgram& program = schedule_.ranks[static_cast<std::size_t>(rank_)];
     return binder.bind(program.channels[static_cast<std::size_t>(channel)]);
   }
@@ -278,6 +286,7 @@ class PassBinder {
   int rank_;
   const Operation& operation_;
   LaneDirectory& lanes_;
+  const std::vector<std::vector<bool>>* swapped_;
 };
 
 }  // namespace
@@ -289,14 +298,15 @@ bool in_several_passes(const Operation& operation, int chunks_per_block, const P
 }
 
 BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes,
-               const Passes& passes) {
+               const Passes& passes, const std::vector<std::vector<bool>>* swapped) {
   BoundPlan plan;
   const std::size_t element_bytes = size_of(operation.dtype);
   WEFT_ASSERT(std::has_single_bit(element_bytes));
   plan.element_shift = static_cast<std::uint32_t>(std::countr_zero(element_bytes));
   const RankProgram& program = schedule.ranks[static_cast<std::size_t>(rank)];
   for (std::size_t channel = 0; channel < program.channels.size(); ++channel)
-    plan.channels.push_back(PassBinder(schedule, rank, operation, lanes).bind(static_cast<int>(channel), passes));
+    plan.channels.push_back(
+        PassBinder(schedule, rank, operation, lanes, swapped).bind(static_cast<int>(channel), passes));
   return plan;
 }
 

@@ -44,7 +44,7 @@ struct BoundPlan {
   std::uint32_t element_shift = 0;      // an element is 1 << element_shift bytes
   ReduceKernel reduce = nullptr;        // every reduction but an element's last
   ReduceKernel reduce_final = nullptr;  // the last: Avg scales here
-  std::int32_t size = 1;                // ranks, for Avg
+  std::intptr_t parameter = 1;          // of both: ranks, for Avg; of a user's operator, where it lies
   bool streaming = false;               // the output is larger than the caches: written past them
   // Of every message: the sequence is added per operation.
   std::uint32_t call = 0;
@@ -52,6 +52,9 @@ struct BoundPlan {
   std::uint64_t count = 0;     // agreed_count(), for reports
   std::int32_t in_flight = 0;  // operations that run it now
 };
+
+// What the plan takes, with its choice.
+std::uint64_t memory_bytes(const BoundPlan& plan);
 
 // Tells bind() which lane leads to a peer on a channel, and how that lane cuts messages.
 class LaneDirectory {
@@ -66,7 +69,8 @@ bool in_several_passes(const Operation& operation, int chunks_per_block, const P
 
 // `schedule` has rank's steps; if the call is in several passes, it was built for uneven blocks, so that its scratch
 // holds the chunks that it is said to hold. The plan's choice, call, hash and kernels are the caller's to fill.
+// `swapped`: by channel and step, whether the operands of a reduction change places; null: none.
 BoundPlan bind(const Schedule& schedule, int rank, const Operation& operation, LaneDirectory& lanes,
-               const Passes& passes = {});
+               const Passes& passes = {}, const std::vector<std::vector<bool>>* swapped = nullptr);
 
 }  // namespace weft::comm

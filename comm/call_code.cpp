@@ -1,16 +1,25 @@
 // Packs a call into the code, and unpacks one that a peer sent, which may be anything.
 #include "comm/call_code.hpp"
 
+#include "weft/operator.hpp"
+
 namespace weft::comm {
 namespace {
 
 constexpr std::uint32_t kMark = 0x57000000;  // tells a call code from zeroed memory
 constexpr std::uint32_t kUneven = 0x00800000;
+constexpr std::uint32_t kPreMulSum = static_cast<std::uint32_t>(ReduceOp::PreMulSum) + 1;
+constexpr std::uint32_t kUserDefined = static_cast<std::uint32_t>(ReduceOp::UserDefined) + 1;
+
+// Handles may differ between ranks: they stand for what the program made. What that is, plans have in their hash.
+std::uint32_t code_of(ReduceOp op) {
+  return static_cast<int>(op) >= kFirstUserOp ? kUserDefined : static_cast<std::uint32_t>(op) + 1;
+}
 
 }  // namespace
 
 std::uint32_t call_code(const Operation& operation) {
-  const std::uint32_t op = reduces(operation.collective) ? static_cast<std::uint32_t>(operation.op) + 1 : 0;
+  const std::uint32_t op = reduces(operation.collective) ? code_of(operation.op) : 0;
   const std::uint32_t dtype =
       operation.collective == Collective::Barrier ? 0 : static_cast<std::uint32_t>(operation.dtype) + 1;
   return kMark | (operation.uneven ? kUneven : 0) | static_cast<std::uint32_t>(operation.collective) << 16 |
@@ -21,8 +30,9 @@ std::optional<Operation> decode_call(std::uint32_t code) {
   const std::uint32_t collective = code >> 16 & 0x7f;
   const std::uint32_t dtype = code >> 8 & 0xff;
   const std::uint32_t op = code & 0xff;
-  if ((code & 0xff000000) != kMark || collective >= kCollectives || dtype > kDataTypes || op > kReduceOps)
-    return std::nullopt;
+  const bool known_dtype = dtype <= kDataTypes || is_opaque(static_cast<DataType>(dtype - 1));
+  const bool known_op = op <= kReduceOps || op == kPreMulSum || op == kUserDefined;
+  if ((code & 0xff000000) != kMark || collective >= kCollectives || !known_dtype || !known_op) return std::nullopt;
   Operation operation;
   operation.collective = static_cast<Collective>(collective);
   operation.uneven = (code & kUneven) != 0;

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "comm/blocks.hpp"
+#include "weft/operator.hpp"
 
 namespace weft::comm {
 namespace {
@@ -44,15 +45,16 @@ Status bad(const Operation& operation, std::string text) {
 Status check_call(const Operation& operation, int rank, int size) {
   if (static_cast<unsigned>(operation.collective) >= kCollectives)
     return Status(Code::InvalidArgument, "no such collective");
-  if (static_cast<unsigned>(operation.dtype) >= kDataTypes) return bad(operation, "no such data type");
+  if (static_cast<unsigned>(operation.dtype) >= kDataTypes && !is_opaque(operation.dtype))
+    return bad(operation, "no such data type");
   if (operation.memory != MemoryKind::Host || operation.stream != nullptr) {
     return Status(Code::Unsupported,
                   fmt::format("{}: device buffers and streams need a build with CUDA and NCCL, which this is not; "
                               "copy to host memory first",
                               to_string(operation.collective)));
   }
-  if (reduces(operation.collective) &&
-      (static_cast<unsigned>(operation.op) >= kReduceOps || !valid(operation.dtype, operation.op))) {
+  // Of operators that the program made the communicator knows.
+  if (reduces(operation.collective) && operation.op < ReduceOp::PreMulSum && !valid(operation.dtype, operation.op)) {
     return bad(operation, fmt::format("{} is not defined for {}", to_string(operation.op), to_string(operation.dtype)));
   }
   if (has_root(operation.collective) && (operation.root < 0 || operation.root >= size)) {

@@ -2,6 +2,7 @@
 #include "weft/communicator.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "comm/blocks.hpp"
 #include "comm/check.hpp"
@@ -13,8 +14,17 @@ namespace weft {
 
 Communicator::Communicator(std::unique_ptr<comm::CommunicatorState> state) : state_(std::move(state)) {}
 Communicator::Communicator(Communicator&&) noexcept = default;
-Communicator& Communicator::operator=(Communicator&&) noexcept = default;
-Communicator::~Communicator() = default;
+Communicator& Communicator::operator=(Communicator&& other) noexcept {
+  if (this != &other) {
+    const Communicator ended(std::move(*this));
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+// In a forked child the threads and the memory behind it are the parent's.
+Communicator::~Communicator() {
+  if (state_ != nullptr && state_->forked()) static_cast<void>(state_.release());
+}
 
 Result<Communicator> Communicator::create(const Options& options) {
   WEFT_TRY_ASSIGN(auto state, comm::create(options));
@@ -24,6 +34,12 @@ Result<Communicator> Communicator::create(const Options& options) {
 int Communicator::rank() const { return state_->rank(); }
 int Communicator::size() const { return state_->size(); }
 Status Communicator::run(const Operation& operation) { return state_->run(operation); }
+
+Status Communicator::run(const Operation& operation, int timeout_ms) {
+  if (timeout_ms < 1)
+    return Status(Code::InvalidArgument, "run: timeout_ms is " + std::to_string(timeout_ms) + "; give 1 or more");
+  return state_->run(operation, timeout_ms);
+}
 
 Work Communicator::start(const Operation& operation) {
   std::uint32_t ticket = 0;
@@ -117,9 +133,25 @@ Result<Communicator> Communicator::split(int color, int key) {
   return Communicator(std::move(state));
 }
 
+Result<ReduceOp> Communicator::create_operator(const Operator& definition) {
+  return state_->operators().create(definition);
+}
+Result<ReduceOp> Communicator::create_pre_mul_sum(DataType dtype, double factor) {
+  return state_->operators().create_pre_mul_sum(dtype, factor);
+}
+Status Communicator::destroy_operator(ReduceOp op) { return state_->destroy_operator(op); }
+
+Result<Communicator> Communicator::split_members(const std::vector<int>& members) {
+  WEFT_TRY_ASSIGN(auto state, state_->split_members(members));
+  return Communicator(std::move(state));
+}
+
+Cost Communicator::cost() const { return state_->cost(); }
+
 void Communicator::abort(std::string_view reason) { state_->abort(reason); }
 Status Communicator::health() const { return state_->health(); }
 Status Communicator::close() { return state_->close(); }
+Result<int> Communicator::event_descriptor() { return state_->event_descriptor(); }
 std::string_view Communicator::transport(int peer) const { return state_->transport(peer); }
 std::string Communicator::topology_fingerprint() const {
   return topology::fingerprint(state_->runtime().agreement().graph);

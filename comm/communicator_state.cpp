@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
@@ -35,33 +36,23 @@ std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
 
 }  // namespace
 
-CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
-                                     std::unique_ptr<Planner> planner)
-    : runtime_(runtime),
-      member_(key, std::move(members), rank),
-      planner_(std::move(planner)),
-      oversubscribed_(runtime->oversubscribed()) {
+CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank)
+    : runtime_(runtime), member_(key, std::move(members), rank), oversubscribed_(runtime->oversubscribed()) {
+  ++runtime_->communicators;
   runtime_->control().add(member_);
   const auto guard = runtime_->progress().guard();
   runtime_->progress().add(*this);
 }
 
-Result<std::unique_ptr<CommunicatorState>> CommunicatorState::make(Runtime* runtime, CommunicatorKey key,
-                                                                   std::vector<int> members, int rank) {
-  std::vector<int> placement;
-  for (const int member : members) placement.push_back(runtime->placement()[static_cast<std::size_t>(member)]);
-  const Agreement& agreement = runtime->agreement();
-  WEFT_TRY_ASSIGN(auto planner, Planner::create(agreement.graph, placement, agreement.algorithms, agreement.channels,
-                                                agreement.numerics, runtime->table(), &runtime->schedules()));
-  return std::unique_ptr<CommunicatorState>(
-      new CommunicatorState(runtime, key, std::move(members), rank, std::move(planner)));
-}
-
 Result<std::unique_ptr<CommunicatorState>> CommunicatorState::root(std::unique_ptr<Runtime> runtime) {
   std::vector<int> members(static_cast<std::size_t>(runtime->size()));
   for (std::size_t rank = 0; rank < members.size(); ++rank) members[rank] = static_cast<int>(rank);
-  WEFT_TRY_ASSIGN(auto state, make(runtime.get(), {0, 0}, std::move(members), runtime->rank()));
+  std::unique_ptr<CommunicatorState> state(
+      new CommunicatorState(runtime.get(), {0, 0}, std::move(members), runtime->rank()));
   state->owned_runtime_ = std::move(runtime);
+  // Settings that make no sense are found now, by all ranks.
+  const auto setup = state->runtime_->setup();
+  WEFT_TRY(state->planner().status());
   return state;
 }
 
@@ -75,18 +66,39 @@ CommunicatorState::~CommunicatorState() {
     runtime_->progress().remove(*this);
   }
   runtime_->control().remove(member_);
+  {
+    const auto setup = runtime_->setup();
+    planner_.reset();  // and its lease of a model that others share
+  }
+  --runtime_->communicators;
+}
+
+// During set-up.
+Result<Planner*> CommunicatorState::planner() {
+  if (planner_ != nullptr) return planner_.get();
+  std::vector<int> placement;
+  for (int rank = 0; rank < size(); ++rank)
+    placement.push_back(runtime_->placement()[static_cast<std::size_t>(member_.root_rank(rank))]);
+  const Agreement& agreement = runtime_->agreement();
+  WEFT_TRY_ASSIGN(auto model, runtime_->models().take(agreement.graph, placement));
+  WEFT_TRY_ASSIGN(planner_, Planner::create(std::move(model), agreement.algorithms, agreement.channels,
+                                            agreement.numerics, runtime_->table(), &runtime_->schedules()));
+  return planner_.get();
 }
 
 // ---- the walk of a call ----
 
-Status CommunicatorState::run(const Operation& operation) {
+Status CommunicatorState::run(const Operation& operation, int timeout_ms) {
+  if (forked()) [[unlikely]]
+    return in_child();
   auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
   WEFT_TRY(begin(operation, &slot));
+  slot->timeout_ms = timeout_ms;
   const int rounds = oversubscribed_ ? kEagerRoundsShared : kEagerRounds;
   for (int round = 0; round < rounds; ++round) {
     runtime_->poll();
-    engine_.advance();
+    advance();
     if (slot->operation.channels_left == 0) return finish(*slot);
     if (round >= kTightRounds) relax();
   }
@@ -95,12 +107,14 @@ Status CommunicatorState::run(const Operation& operation) {
 }
 
 Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticket) {
+  if (forked()) [[unlikely]]
+    return in_child();
   const auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
   WEFT_TRY(begin(operation, &slot));
   *ticket = slot->ticket;
   runtime_->poll();
-  engine_.advance();
+  advance();
   if (slot->operation.channels_left == 0) return {};
   slot->thread = this_thread_work();
   enter_thread_work(this, alive_);
@@ -114,6 +128,19 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
     give_up();
     return member_.faults.status();
   }
+  if (waits_.load(std::memory_order_relaxed)) [[unlikely]]
+    return busy();
+  if (operation.op >= ReduceOp::PreMulSum && reduces(operation.collective)) [[unlikely]] {
+    Operation resolved = operation;
+    const UserOperator* made = nullptr;
+    WEFT_TRY(resolve(&resolved, &made));
+    return begin(resolved, made, started);
+  }
+  return begin(operation, nullptr, started);
+}
+
+// `made`: what resolve() found.
+Status CommunicatorState::begin(const Operation& operation, const UserOperator* made, Slot** started) {
   const bool on_host = operation.memory == MemoryKind::Host && operation.stream == nullptr;
   KnownCall* known = nullptr;
   if (on_host) known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
@@ -122,22 +149,74 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
   }
   if (!known->footprint.fits(operation.in, operation.out)) [[unlikely]]
     return check(operation, rank(), size());
-  const bool in_place = known->footprint.in_place(operation.in, operation.out);
+  bool in_place = known->footprint.in_place(operation.in, operation.out);
+  // Its input is multiplied into the output, or elsewhere.
+  if (made != nullptr && made->pre_mul_sum) in_place = operation.collective == Collective::AllReduce;
   if (known->plans[in_place] == nullptr) [[unlikely]] {
-    WEFT_TRY(make_plan(operation, in_place, *known));
+    WEFT_TRY(make_plan(operation, made, in_place, *known));
   }
   BoundPlan* const plan = known->plans[in_place].get();
+  const void* in = operation.in;
+  std::unique_ptr<std::byte[]> multiplied;
+  if (made != nullptr && made->pre_mul_sum) [[unlikely]] {
+    WEFT_TRY(multiply_input(operation, *made, known->footprint.in_bytes, &in, &multiplied));
+  }
   Slot& slot = take_slot();
+  slot.multiplied = std::move(multiplied);
   slot.record = {++sequence_, plan->call, operation.root, plan->count, plan->hash};
   digest_ = (digest_ ^ plan->hash ^ plan->call) * 0x9e3779b97f4a7c15;
   member_.history.publish(slot.record);
   slot.operation.plan = plan;
-  slot.operation.in = static_cast<const std::byte*>(operation.in);
+  slot.operation.in = static_cast<const std::byte*>(in);
   slot.operation.out = static_cast<std::byte*>(operation.out);
   slot.operation.signature = {sequence_, plan->call, plan->hash};
   engine_.start(slot.operation);
   *started = &slot;
   return {};
+}
+
+// Puts what the program made in the place of its handle.
+Status CommunicatorState::resolve(Operation* operation, const UserOperator** made) const {
+  if (operation->op < ReduceOp::PreMulSum || !reduces(operation->collective)) return {};
+  if (static_cast<int>(operation->op) < kFirstUserOp) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("{}: {} must be made for the communicator first: create_pre_mul_sum(), create_operator()",
+                              name_of(*operation), to_string(operation->op)));
+  }
+  WEFT_TRY(operators_.check(*operation));
+  *made = operators_.find(operation->op);
+  // Plans do not depend on the factor.
+  if ((*made)->pre_mul_sum) operation->op = ReduceOp::PreMulSum;
+  return {};
+}
+
+// Into the output where that holds as much, and is reduced in place then; else into memory of its own.
+Status CommunicatorState::multiply_input(const Operation& operation, const UserOperator& made, std::uint64_t bytes,
+                                         const void** in, std::unique_ptr<std::byte[]>* multiplied) {
+  if (bytes == 0) return {};
+  void* to = operation.out;
+  if (operation.collective != Collective::AllReduce) {
+    multiplied->reset(new (std::nothrow) std::byte[bytes]);
+    if (*multiplied == nullptr) {
+      // Peers know nothing of a call that is never made here: they must be told.
+      Status none(Code::ResourceExhausted,
+                  fmt::format("{}: no memory for the {} bytes of its input, multiplied", name_of(operation), bytes));
+      runtime_->control().fail(member_, none);
+      return none;
+    }
+    to = multiplied->get();
+  }
+  multiply(to, *in, bytes / size_of(operation.dtype), operation.dtype, made.factor);
+  *in = to;
+  return {};
+}
+
+Status CommunicatorState::destroy_operator(ReduceOp op) {
+  if (forked()) return in_child();
+  const auto guard = runtime_->progress().guard();
+  if (operators_.find(op) != nullptr && !plans_.forget(op))
+    return Status(Code::InvalidArgument, "destroy_operator: operations with it are in flight; wait for them first");
+  return operators_.destroy(op);
 }
 
 // A v-variant is known by its blocks: equal ones were checked when they were learned.
@@ -164,11 +243,15 @@ Result<KnownCall*> CommunicatorState::learn(const Operation& operation) {
   return known;
 }
 
-Status CommunicatorState::make_plan(const Operation& operation, bool in_place, KnownCall& known) {
+Status CommunicatorState::make_plan(const Operation& operation, const UserOperator* made, bool in_place,
+                                    KnownCall& known) {
   lane_error_ = Status();
-  WEFT_TRY_ASSIGN(auto plan, planner_->plan(operation, in_place, rank(), *this));
+  auto setup = runtime_->setup();
+  WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
+  WEFT_TRY_ASSIGN(auto plan, planner->plan(operation, made, in_place, rank(), *this));
   // Peers know nothing of a call that is never made here: they must be told.
   Status usable = lane_error_.ok() ? engine_.prepare(*plan) : lane_error_;
+  setup.unlock();
   if (!usable.ok()) {
     runtime_->control().fail(member_, usable);
     return usable;
@@ -190,37 +273,56 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
   slot.thread = nullptr;
   slot.cancelled = false;
   slot.waiting.reset();
+  slot.timeout_ms = 0;
   return slot;
 }
 
 // The outcome of an operation that is done; its slot is free again.
 Status CommunicatorState::finish(Slot& slot) {
   if (slot.thread != nullptr) leave_thread_work(this);
+  slot.multiplied.reset();
   free_.push_back(slot.ticket);
   return slot.cancelled ? member_.faults.status() : Status();
 }
 
-Status CommunicatorState::prepare(const Operation& operation) {
+Status CommunicatorState::prepare(const Operation& asked) {
+  if (forked()) return in_child();
   const auto guard = runtime_->progress().guard();
   if (member_.faults.raised()) return member_.faults.status();
+  Operation operation = asked;
+  const UserOperator* made = nullptr;
+  WEFT_TRY(resolve(&operation, &made));
   WEFT_TRY(check_call(operation, rank(), size()));
   KnownCall* known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
   if (known == nullptr) {
     WEFT_TRY_ASSIGN(known, learn(operation));
   }
   for (const bool in_place : {false, true}) {
-    if (known->plans[in_place] == nullptr) WEFT_TRY(make_plan(operation, in_place, *known));
+    if (known->plans[in_place] == nullptr) WEFT_TRY(make_plan(operation, made, in_place, *known));
   }
   return {};
 }
 
 Status CommunicatorState::set_algorithms(std::string_view rules) {
+  if (forked()) return in_child();
   const auto guard = runtime_->progress().guard();
   if (engine_.running() > 0)
     return Status(Code::InvalidArgument, "set_algorithms: operations are in flight; wait for them first");
-  WEFT_TRY(planner_->set_overrides(rules));
+  const auto setup = runtime_->setup();
+  WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
+  WEFT_TRY(planner->set_overrides(rules));
   plans_.clear();
   return {};
+}
+
+Result<Choice> CommunicatorState::explain(const Operation& asked) {
+  if (forked()) return in_child();
+  Operation operation = asked;
+  const UserOperator* made = nullptr;
+  WEFT_TRY(resolve(&operation, &made));
+  const auto setup = runtime_->setup();
+  WEFT_TRY_ASSIGN(Planner* const planner, this->planner());
+  return planner->choose(operation, made, algorithms::Detail::Everything);
 }
 
 // ---- waiting ----
@@ -232,7 +334,15 @@ bool CommunicatorState::drive() {
     return !was_given_up;
   }
   runtime_->poll();
-  return engine_.advance();
+  return advance();
+}
+
+bool CommunicatorState::advance() {
+  if (!event_) return engine_.advance();
+  const std::int32_t before = engine_.running();
+  const bool moved = engine_.advance();
+  if (engine_.running() < before) announce();
+  return moved;
 }
 
 bool CommunicatorState::drive_guarded() {
@@ -246,6 +356,7 @@ bool CommunicatorState::started_here(std::uint32_t ticket) const {
 }
 
 Status CommunicatorState::wait(std::uint32_t ticket) {
+  if (forked()) return in_child();
   if (started_here(ticket)) return wait(*slots_[ticket]);
   return Status(Code::InvalidArgument,
                 fmt::format("wait: another thread started {}; wait for it there", describe(slots_[ticket]->record)));
@@ -254,23 +365,27 @@ Status CommunicatorState::wait(std::uint32_t ticket) {
 Status CommunicatorState::wait(Slot& slot) {
   Waiting waiting(oversubscribed_);
   idle_ = {};
+  waits_.store(true, std::memory_order_relaxed);
   while (!wait_round(slot, waiting)) {
   }
+  waits_.store(false, std::memory_order_relaxed);
   const auto guard = runtime_->progress().guard();
   return finish(slot);
 }
 
 // What was found out about a wait that gave up counts in the next one: many short waits are as strict as a long one.
 bool CommunicatorState::wait_for(std::uint32_t ticket, int timeout_ms) {
-  if (!started_here(ticket)) return true;  // wait() returns at once and says so
+  if (forked() || !started_here(ticket)) return true;  // wait() returns at once and says so
   Slot& slot = *slots_[ticket];
   if (!slot.waiting) slot.waiting.emplace(oversubscribed_);
   Waiting& waiting = *slot.waiting;
   waiting.patience.resume();
   idle_ = waiting.idle;
   const auto deadline = base::Deadline::after_ms(timeout_ms);
+  waits_.store(true, std::memory_order_relaxed);
   bool done = wait_round(slot, waiting);
   while (!done && !deadline.passed()) done = wait_round(slot, waiting);
+  waits_.store(false, std::memory_order_relaxed);
   waiting.idle = idle_;
   waiting.patience.rest();
   return done;
@@ -292,9 +407,12 @@ bool CommunicatorState::wait_round(Slot& slot, Waiting& waiting) {
     waiting.patience.reset();
     idle_ = {};
   } else if (waiting.patience.pause()) {
-    const Status wrong = look_around(slot, waiting.patience.idle_ms());
+    const Status wrong = [&] {
+      const auto guard = runtime_->progress().guard();
+      return look_around(slot, waiting.patience.idle_ms(), idle_);
+    }();
     // Outside the guard: finding out whom to blame takes a while, in which the helper thread drives the others.
-    if (!wrong.ok()) runtime_->control().fail(member_, wrong);
+    if (!wrong.ok()) runtime_->control().fail(member_, wrong, slot.record.sequence);
   }
   return false;
 }
@@ -305,7 +423,7 @@ bool CommunicatorState::done(const Slot& slot) {
 }
 
 bool CommunicatorState::test(std::uint32_t ticket) {
-  if (!started_here(ticket)) return true;  // wait() returns at once and says so
+  if (forked() || !started_here(ticket)) return true;  // wait() returns at once and says so
   const auto guard = runtime_->progress().guard();
   const Slot& slot = *slots_[ticket];
   if (slot.operation.channels_left > 0) drive();
@@ -316,7 +434,9 @@ void CommunicatorState::give_up() {
   if (given_up_) return;
   given_up_ = true;
   for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
+  const bool ends_some = engine_.running() > 0;
   engine_.cancel(kCancelDeadlineMs);
+  if (event_ && ends_some) announce();
 }
 
 // ---- lanes ----

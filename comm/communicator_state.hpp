@@ -3,20 +3,28 @@
 // Reading order: run() -> begin() -> make_plan() (on a miss) -> Engine; wait() when it does not finish at once.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/deadline.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/fork_guard.hpp"
 #include "comm/control.hpp"
 #include "comm/engine.hpp"
+#include "comm/operators.hpp"
 #include "comm/patience.hpp"
 #include "comm/plan_cache.hpp"
 #include "comm/planner.hpp"
 #include "comm/runtime.hpp"
 #include "weft/communicator.hpp"
+#include "weft/cost.hpp"
 
 namespace weft::comm {
 
@@ -35,7 +43,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   const std::vector<int>& members() const { return member_.members(); }  // their root ranks
   std::string_view transport(int peer) const { return runtime_->transport_name(member_.root_rank(peer)); }
 
-  Status run(const Operation& operation);
+  // timeout_ms 0: the communicator's.
+  Status run(const Operation& operation, int timeout_ms = 0);
   // On success *ticket names the operation until wait() returns its outcome.
   Status start(const Operation& operation, std::uint32_t* ticket);
   // Nothing but an error on another thread than the one that started it.
@@ -46,26 +55,37 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   bool test(std::uint32_t ticket);  // true: wait() returns at once
   Status prepare(const Operation& operation);
   Status set_algorithms(std::string_view rules);
-  Result<Choice> explain(const Operation& operation) const {
-    return planner_->choose(operation, algorithms::Detail::Everything);
-  }
+  Result<Choice> explain(const Operation& operation);
+  Operators& operators() { return operators_; }
+  Status destroy_operator(ReduceOp op);
 
   Result<std::unique_ptr<CommunicatorState>> split(int color, int key);
+  // Called by the members only: ranks of this communicator, which get ranks in this order.
+  Result<std::unique_ptr<CommunicatorState>> split_members(std::span<const int> members);
+  Cost cost();
   void abort(std::string_view reason);
-  Status health() const { return member_.faults.status(); }
+  Status health() const;
   Status close();
+  // Readable once operations have ended; see Communicator.
+  Result<int> event_descriptor();
+  // Whether this is a child that the process which made this has forked: then it must not even be destroyed.
+  bool forked() const { return mark_.forked(); }
 
   // One round over everything that is in flight here. True if anything moved.
   bool drive_guarded();
 
  private:
-  CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank,
-                    std::unique_ptr<Planner> planner);
-  static Result<std::unique_ptr<CommunicatorState>> make(Runtime* runtime, CommunicatorKey key,
-                                                         std::vector<int> members, int rank);
+  CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank);
+  // Made when a call is planned first: groups may be many and are not all used.
+  Result<Planner*> planner();
+  Result<std::uint32_t> agree_on_id(std::span<const int> members);
+  Status wait_for_members(std::vector<int> ranks, const Member::Joining& own, base::Deadline deadline);
+  Status other_members(int other, const Member::Joining& theirs, const Member::Joining& own) const;
+  Status missing_members(const std::vector<int>& missing, const Member::Joining& own, bool late) const;
 
   // Progress::Driven
   bool drive() override;
+  void tend() override;
   bool in_flight() const override { return engine_.running() > 0; }
 
   // LaneDirectory
@@ -90,23 +110,33 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     std::uint32_t ticket = 0;
     const void* thread = nullptr;  // whose work list it is in; null: in none
     bool cancelled = false;
-    std::optional<Waiting> waiting;  // of a wait_for() that gave up
+    int timeout_ms = 0;                       // 0: the communicator's
+    std::optional<Waiting> waiting;           // of a wait_for() that gave up
+    std::unique_ptr<std::byte[]> multiplied;  // the input of a pre_mul_sum, where out cannot hold it
   };
 
   Status begin(const Operation& operation, Slot** slot);
+  Status begin(const Operation& operation, const UserOperator* made, Slot** slot);
+  Status resolve(Operation* operation, const UserOperator** made) const;
+  Status multiply_input(const Operation& operation, const UserOperator& made, std::uint64_t bytes, const void** in,
+                        std::unique_ptr<std::byte[]>* multiplied);
   KnownCall* find_uneven(const Operation& operation);
   Result<KnownCall*> learn(const Operation& operation);
-  Status make_plan(const Operation& operation, bool in_place, KnownCall& known);
+  Status make_plan(const Operation& operation, const UserOperator* made, bool in_place, KnownCall& known);
   Slot& take_slot();
   Status finish(Slot& slot);
   Status wait(Slot& slot);
   bool wait_round(Slot& slot, Waiting& waiting);
   bool done(const Slot& slot);
   void give_up();
-  Status look_around(const Slot& slot, double idle_ms);
+  Status in_child() const;
+  Status busy() const;
+  bool advance();
+  void announce();
+  Status look_around(const Slot& slot, double idle_ms, Idle& idle);
   const CallRecord& record_of(const ActiveOperation& operation) const;
-  Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms);
-  bool end_is_old(double idle_ms);
+  Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms, Idle& idle);
+  static bool end_is_old(double idle_ms, Idle& idle);
   std::string where(const Slot& slot, const Blocked& blocked, double idle_ms) const;
   Status compare_digests();
   Status unread_message();
@@ -114,8 +144,9 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::unique_ptr<Runtime> owned_runtime_;  // the root's; destroyed last
   Runtime* runtime_;
   Member member_;
-  std::unique_ptr<Planner> planner_;
+  std::unique_ptr<Planner> planner_;  // null: nothing was planned yet
   Engine engine_;
+  Operators operators_;
   PlanCache plans_;
   std::vector<std::uint64_t> blocks_;  // of the v-variant being looked up
   bool oversubscribed_;                // more ranks than cores on this host
@@ -128,6 +159,17 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status lane_error_;                                             // of the last lane() that failed
   bool given_up_ = false;                                         // the engine was cancelled after a fault
   Idle idle_;                                                     // of the present wait
+  std::atomic<bool> waits_ = false;                               // a thread does
+  base::ForkMark mark_;
+  base::FileDescriptor event_;
+  // Where nobody waits, the helper thread looks around for those who poll `event_`.
+  struct Tended {
+    std::uint64_t seen = 0;  // movements
+    std::chrono::steady_clock::time_point since;
+    double next_look_ms = 0;
+    Idle idle;
+  };
+  Tended tended_;
 };
 
 }  // namespace weft::comm

@@ -8,12 +8,14 @@
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
+#include "base/heap_bytes.hpp"
 #include "comm/call_code.hpp"
 
 namespace weft::comm {
 namespace {
 
 constexpr std::size_t kMaxFarewells = 1024;
+constexpr std::size_t kMaxEarly = 4096;
 // For ranks to answer when one must be blamed: control threads answer whatever the program does, but may get no core at
 // once.
 constexpr int kRollCallMs = 1000;
@@ -81,6 +83,26 @@ bool Member::has_left(int rank) const {
   return left_.contains(rank);
 }
 
+std::optional<Member::Joining> Member::joining(int rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = joining_.find(rank);
+  if (found == joining_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Member::take_joining(int rank) {
+  const std::lock_guard lock(mutex_);
+  joining_.erase(rank);
+}
+
+std::uint64_t Member::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return sizeof(Member) + base::heap_bytes(members_) + base::heap_bytes(messages_) +
+         reported_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, CallRecord>)) +
+         left_.size() * (base::kTreeNodeBytes + sizeof(int)) +
+         joining_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, Joining>));
+}
+
 Control::Control(transports::Store& store) : store_(store) {}
 
 Control::~Control() {
@@ -97,6 +119,11 @@ void Control::add(Member& member) {
     WEFT_ASSERT(added);
     static_cast<void>(added);
     for (const int root_rank : dead_) raise_death(member, root_rank);
+    std::erase_if(early_, [&](const std::pair<int, ControlMessage>& early) {
+      if (early.second.communicator != member.key()) return false;
+      if (const int rank = member.rank_of(early.first); rank >= 0) keep_joining(member, rank, early.second);
+      return true;
+    });
   }
   // Only now: what peers say of the root communicator before this rank has it waits in the store.
   if (first) {
@@ -131,8 +158,21 @@ void Control::ask(Member& member, int peer) {
   send({{member.root_rank(peer), std::move(question)}});
 }
 
-void Control::fail(Member& member, const Status& status) {
-  const Status blamed = blame(member, status);
+void Control::tell(Member& member, int peer, const Member::Joining& joining) {
+  ControlMessage message = message_to(member, ControlKind::Join);
+  message.members = joining.members;
+  message.id = joining.id;
+  message.text = joining.text;
+  send({{member.root_rank(peer), std::move(message)}});
+}
+
+void Control::keep_joining(Member& member, int from, const ControlMessage& message) {
+  const std::lock_guard lock(member.mutex_);
+  member.joining_[from] = {message.members, message.id, message.text};
+}
+
+void Control::fail(Member& member, const Status& status, std::uint32_t sequence) {
+  const Status blamed = blame(member, status, sequence);
   Outbox out;
   {
     const std::lock_guard lock(mutex_);
@@ -144,7 +184,7 @@ void Control::fail(Member& member, const Status& status) {
 
 // A wait sees only its neighbour, who may itself be waiting, and the end of a connection, of which the store may be
 // about to say that it was a death.
-Status Control::blame(Member& member, const Status& status) {
+Status Control::blame(Member& member, const Status& status, std::uint32_t sequence) {
   const bool late = status.code() == Code::Timeout;
   if ((!late && status.code() != Code::PeerLost) || status.peer() == member.rank()) return status;
   std::vector<int> asked;
@@ -153,7 +193,8 @@ Status Control::blame(Member& member, const Status& status) {
     if (wanted && rank != member.rank() && !member.has_left(rank)) asked.push_back(rank);
   }
   const std::vector<int> silent = roll_call(member, asked);
-  if (!late || silent.empty()) return status;
+  if (!late) return status;
+  if (silent.empty()) return sequence > 0 ? blame_absent(member, status, asked, sequence) : status;
   const bool peer_is_silent = std::find(silent.begin(), silent.end(), status.peer()) != silent.end();
   const int culprit = peer_is_silent ? status.peer() : silent.front();
   return Status(
@@ -161,6 +202,27 @@ Status Control::blame(Member& member, const Status& status) {
       fmt::format("{}. Rank {} does not answer at all: its process is stopped, or its host or network is down",
                   status.message(), culprit),
       culprit);
+}
+
+// All have answered: those whose last call was an earlier one keep the others waiting.
+Status Control::blame_absent(const Member& member, const Status& status, const std::vector<int>& answered,
+                             std::uint32_t sequence) {
+  constexpr std::size_t kMaxNamed = 16;
+  std::vector<int> absent;
+  std::string names;
+  for (const int rank : answered) {
+    const auto last = member.reported(rank);
+    if (last && last->sequence >= sequence) continue;
+    absent.push_back(rank);
+    if (absent.size() > kMaxNamed) continue;
+    names +=
+        fmt::format("{}{} ({})", names.empty() ? "" : ", ", rank, last ? "last " + describe(*last) : "no call yet");
+  }
+  if (absent.empty()) return status;
+  if (absent.size() > kMaxNamed) names += fmt::format(" and {} more", absent.size() - kMaxNamed);
+  const bool peer_is_absent = std::find(absent.begin(), absent.end(), status.peer()) != absent.end();
+  return Status(status.code(), fmt::format("{}. Missing of {} ranks: {}", status.message(), member.size(), names),
+                peer_is_absent ? status.peer() : absent.front());
 }
 
 // Those of the ranks that do not answer; or have not yet, if an error comes first, which then stands.
@@ -202,7 +264,13 @@ void Control::on_message(int from, std::string_view bytes) {
     const auto found = members_.find(message->communicator);
     if (found == members_.end()) {
       const auto farewell = farewells_.find(message->communicator);
-      if (farewell != farewells_.end() && message->kind == ControlKind::Ask) out.emplace_back(from, farewell->second);
+      const bool joins = message->kind == ControlKind::Join;
+      if (farewell != farewells_.end()) {
+        if (joins || message->kind == ControlKind::Ask) out.emplace_back(from, farewell->second);
+      } else if (joins) {
+        if (early_.size() == kMaxEarly) early_.pop_front();
+        early_.emplace_back(from, *message);
+      }
     } else if (const int rank = found->second->rank_of(from); rank >= 0) {
       ++found->second->messages_[static_cast<std::size_t>(rank)];
       handle(*found->second, rank, *message, &out);
@@ -219,6 +287,9 @@ void Control::handle(Member& member, int from, const ControlMessage& message, Ou
       break;
     case ControlKind::Fail:
       member.faults.raise(Status(message.code, message.text, message.peer));
+      break;
+    case ControlKind::Join:
+      keep_joining(member, from, message);
       break;
     case ControlKind::Report:
     case ControlKind::Left: {

@@ -7,10 +7,12 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -41,6 +43,16 @@ class Member final {
   std::optional<CallRecord> reported(int rank) const;
   bool has_left(int rank) const;
 
+  // What a peer last said of members that it splits off, until it is taken.
+  struct Joining {
+    std::uint64_t members = 0;  // a digest of the list
+    std::uint32_t id = 0;
+    std::string text;  // the list for people
+  };
+  std::optional<Joining> joining(int rank) const;
+  void take_joining(int rank);
+  std::uint64_t memory_bytes() const;
+
  private:
   friend class Control;
   CommunicatorKey key_;
@@ -49,6 +61,7 @@ class Member final {
   mutable std::mutex mutex_;
   std::map<int, CallRecord> reported_;
   std::set<int> left_;
+  std::map<int, Joining> joining_;       // a peer waits for the answer before it says more
   std::vector<std::uint64_t> messages_;  // how many came from each rank; under the Control's mutex
 };
 
@@ -67,9 +80,12 @@ class Control final {
   // Asks a peer whether its calls agree with this rank's latest ones. A contradiction comes back as a fault on all
   // ranks.
   void ask(Member& member, int peer);
+  // Says to a peer what this rank splits off.
+  void tell(Member& member, int peer, const Member::Joining& joining);
   // Raises here and tells all other members. A Timeout or PeerLost, which blames a peer, may wait a second for whoever
   // knows better: the store, or the ranks that all do answer but for one.
-  void fail(Member& member, const Status& status);
+  // Of a late call, whose `sequence` it is (0: no call), it finds out which ranks have not made it.
+  void fail(Member& member, const Status& status, std::uint32_t sequence = 0);
 
  private:
   // Messages to send once the lock is released: a store may deliver at once, on this thread, to a Control that then
@@ -80,9 +96,12 @@ class Control final {
   void on_death(int root_rank);
   void handle(Member& member, int from, const ControlMessage& message, Outbox* out);
   void answer(Member& member, int from, const ControlMessage& question, Outbox* out);
-  Status blame(Member& member, const Status& status);
+  Status blame(Member& member, const Status& status, std::uint32_t sequence);
+  static Status blame_absent(const Member& member, const Status& status, const std::vector<int>& answered,
+                             std::uint32_t sequence);
   std::vector<int> roll_call(Member& member, const std::vector<int>& ranks);
   void raise_everywhere(Member& member, const Status& status, Outbox* out);
+  static void keep_joining(Member& member, int from, const ControlMessage& message);
   static void raise_death(Member& member, int root_rank);
   void send(const Outbox& out);
 
@@ -94,6 +113,8 @@ class Control final {
   // Farewells of communicators that were removed here, for peers that had not made theirs when it was said. The oldest
   // are forgotten.
   std::map<CommunicatorKey, ControlMessage> farewells_;
+  // Joins of communicators that peers have already and this rank is yet to make. The oldest are forgotten.
+  std::deque<std::pair<int, ControlMessage>> early_;
 };
 
 }  // namespace weft::comm

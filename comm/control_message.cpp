@@ -6,7 +6,7 @@
 namespace weft::comm {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::size_t kMaxText = 4096;
 
 class Writer {
@@ -96,6 +96,10 @@ std::string encode(const ControlMessage& message) {
   out.number(static_cast<std::uint8_t>(message.code));
   out.number(message.peer);
   out.text(message.text);
+  if (message.kind == ControlKind::Join) {
+    out.number(message.members);
+    out.number(message.id);
+  }
   return std::move(out).take();
 }
 
@@ -114,7 +118,11 @@ Result<ControlMessage> decode(std::string_view bytes) {
   message.code = static_cast<Code>(code);
   message.peer = in.number<std::int32_t>();
   message.text = in.text();
-  const bool known = kind >= 1 && kind <= 4 && code <= static_cast<std::uint8_t>(Code::Internal);
+  if (message.kind == ControlKind::Join) {
+    message.members = in.number<std::uint64_t>();
+    message.id = in.number<std::uint32_t>();
+  }
+  const bool known = kind >= 1 && kind <= 5 && code <= static_cast<std::uint8_t>(Code::Internal);
   if (!in.ok() || !in.at_end() || !known)
     return Status(Code::Corrupt, "control message that is cut short or malformed");
   return message;

@@ -27,6 +27,7 @@ enum class ControlKind : std::uint8_t {
   Report = 2,  // the answer to an Ask that found no contradiction: my latest call
   Fail = 3,    // an error that ends the communicator everywhere
   Left = 4,    // I have destroyed the communicator
+  Join = 5,  // I split these members off it: to the first of them with the lowest id that I can take, back with the id
 };
 
 inline constexpr std::uint32_t kMaxAskedCalls = 16;
@@ -37,7 +38,9 @@ struct ControlMessage {
   std::vector<CallRecord> calls;  // Ask: up to kMaxAskedCalls, oldest first; Report, Left: none or one
   Code code = Code::Ok;           // Fail
   std::int32_t peer = -1;         // Fail: Status::peer()
-  std::string text;               // Fail: Status::message()
+  std::string text;               // Fail: Status::message(); Join: the members, as far as they fit
+  std::uint64_t members = 0;      // Join: a digest of the members' list
+  std::uint32_t id = 0;           // Join
 
   bool operator==(const ControlMessage&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/copy_bytes.hpp"
@@ -154,8 +155,10 @@ void Engine::local(const Channel& channel, const Instruction& instruction) {
     return;
   }
   const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-  kernel(dst, src, channel.at(instruction.src2_base, instruction.src2()), instruction.bytes >> plan.element_shift,
-         plan.size);
+  const std::byte* src2 = channel.at(instruction.src2_base, instruction.src2());
+  if (instruction.swapped) [[unlikely]]
+    std::swap(src, src2);
+  kernel(dst, src, src2, instruction.bytes >> plan.element_shift, plan.parameter);
 }
 
 // What goes to several peers is put once where all of them read it; into each lane's own slot where that cannot be.
@@ -316,9 +319,12 @@ void Engine::put(const Channel& channel, const Instruction& instruction, const s
   if (reduces) {
     src = channel.at(instruction.src_base, instruction.src) + done;
     kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
-    if (stage.place == nullptr && !streaming) return kernel(dst, src, message, bytes >> plan.element_shift, plan.size);
+    if (instruction.swapped) [[unlikely]]
+      std::swap(src, message);
+    if (stage.place == nullptr && !streaming)
+      return kernel(dst, src, message, bytes >> plan.element_shift, plan.parameter);
   }
-  write_move({dst, src, message, stage, bytes, kernel, plan.element_shift, plan.size, streaming});
+  write_move({dst, src, message, stage, bytes, kernel, plan.element_shift, plan.parameter, streaming});
 }
 
 // Whether the channel may go on behind its last step. Where another pass follows, that writes other parts of Output and
@@ -372,6 +378,13 @@ void Engine::blocked(std::vector<Blocked>* out) const {
     }
     if (!named) out->push_back(entry);
   }
+}
+
+std::uint64_t Engine::scratch_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Channel& channel : channels_)
+    for (const Arena& arena : channel.arenas) bytes += arena.bytes;
+  return bytes;
 }
 
 void Engine::cancel(int deadline_ms) {

@@ -72,6 +72,8 @@ class Engine final {
   // Grows whenever anything moves.
   std::uint64_t movements() const { return movements_; }
   void blocked(std::vector<Blocked>* out) const;
+  // Set aside for what is on its way, also by operations that are done.
+  std::uint64_t scratch_bytes() const;
 
   // Gives up everything in flight: afterwards no transport touches a buffer and no operation is running. The deadline
   // is that of all lanes together.

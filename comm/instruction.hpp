@@ -35,12 +35,13 @@ inline constexpr std::uint64_t kMaxScratch = kNoLanding * kLandingUnit;  // of a
 inline constexpr std::uint16_t kNoLane = 0xffff;
 
 struct Instruction {
-  InstructionCode code;
+  InstructionCode code : 4;
   Base dst_base : 2;
   Base src_base : 2;
   Base src2_base : 2;        // Reduce
   bool final_reduction : 1;  // uses the plan's final kernel
   bool to_several : 1;       // RecvSend, RecvReduceSend: the next steps send dst again
+  bool swapped : 1;          // a reduction whose second operand comes first
   std::uint16_t lane;        // Send: out; Recv*: in; Wait: whose send
   std::uint32_t bytes;
   std::uint64_t dst : 48;        // offsets in bytes

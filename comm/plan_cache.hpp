@@ -1,5 +1,6 @@
 // PlanCache: finds what is known of a call that was made before: what it asks of its buffers, and its bound plans. A
-// hit reads one or two cache lines and allocates nothing.
+// hit reads one or two cache lines and allocates nothing. A communicator that makes no call has no table, and one that
+// makes few a small one.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/heap_bytes.hpp"
 #include "comm/bound_plan.hpp"
 #include "comm/check.hpp"
 #include "weft/operation.hpp"
@@ -31,6 +33,8 @@ struct PlanKey {
              static_cast<std::uint64_t>(operation.dtype) << 16 | static_cast<std::uint64_t>(operation.op) << 8 |
              (operation.uneven ? 3 : 1)) {}
 
+  ReduceOp op() const { return static_cast<ReduceOp>(rest >> 8 & 0xff); }
+
   bool operator==(const PlanKey&) const = default;
 };
 
@@ -50,40 +54,46 @@ class PlanCache final {
  public:
   static constexpr std::size_t kCapacity = 512;
 
-  PlanCache() : entries_(kCapacity) {}
-
   // Of nothing that runs.
-  void clear() { entries_ = std::vector<KnownCall>(kCapacity); }
+  void clear() { entries_.clear(); }
 
   // Valid until the next insert().
   KnownCall* find(const PlanKey& key) {
-    for (std::size_t probe = 0; probe < kProbes; ++probe) {
-      KnownCall& entry = entries_[slot(key, probe)];
-      if (entry.key == key) return &entry;
-    }
-    return nullptr;
+    return find_in(entries_, key, [&](const KnownCall& entry) { return entry.key == key; });
   }
   // The same of a v-variant.
   KnownCall* find(const PlanKey& key, const std::vector<std::uint64_t>& blocks) {
-    for (std::size_t probe = 0; probe < kProbes; ++probe) {
-      KnownCall& entry = entries_[slot(key, probe)];
-      if (entry.key == key && entry.blocks == blocks) return &entry;
-    }
-    return nullptr;
+    return find_in(entries_, key, [&](const KnownCall& entry) { return entry.key == key && entry.blocks == blocks; });
   }
 
-  // A call without plans. If all places of the key are taken it takes that of one that is not running, rather of a
-  // v-variant, whose counts may never come again; null if all of them run.
+  // A call without plans. If all places of the key are taken and the table has its full size, it takes that of one that
+  // is not running, rather of a v-variant, whose counts may never come again; null if all of them run.
   KnownCall* insert(const PlanKey& key, const Footprint& footprint, std::vector<std::uint64_t> blocks = {}) {
-    for (const Evict evict : {Evict::None, Evict::Uneven, Evict::Any}) {
-      for (std::size_t probe = 0; probe < kProbes; ++probe) {
-        KnownCall& entry = entries_[slot(key, probe)];
-        if (entry.key != PlanKey() && (!may_evict(entry, evict) || entry.runs())) continue;
-        entry = KnownCall{key, std::move(blocks), footprint, {}};
-        return &entry;
-      }
+    KnownCall* place = place_for(entries_, key, Evict::None);
+    while (place == nullptr && grow()) place = place_for(entries_, key, Evict::None);
+    if (place == nullptr) place = place_for(entries_, key, Evict::Uneven);
+    if (place == nullptr) place = place_for(entries_, key, Evict::Any);
+    if (place != nullptr) *place = KnownCall{key, std::move(blocks), footprint, {}};
+    return place;
+  }
+
+  // Forgets the calls of a user's operator; false, and nothing changed, if one of them runs.
+  bool forget(ReduceOp op) {
+    const auto of_op = [op](const KnownCall& entry) { return entry.key != PlanKey() && entry.key.op() == op; };
+    if (std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) { return of_op(entry) && entry.runs(); }))
+      return false;
+    for (KnownCall& entry : entries_)
+      if (of_op(entry)) entry = KnownCall();
+    return true;
+  }
+
+  std::uint64_t memory_bytes() const {
+    std::uint64_t bytes = base::heap_bytes(entries_);
+    for (const KnownCall& entry : entries_) {
+      bytes += base::heap_bytes(entry.blocks);
+      for (const auto& plan : entry.plans) bytes += plan ? comm::memory_bytes(*plan) : 0;
     }
-    return nullptr;
+    return bytes;
   }
 
  private:
@@ -94,11 +104,51 @@ class PlanCache final {
     return evict == Evict::Any || (evict == Evict::Uneven && !entry.blocks.empty());
   }
 
-  static std::size_t slot(const PlanKey& key, std::size_t probe) {
-    std::uint64_t hash = key.count * 0x9e3779b97f4a7c15 ^ key.rest * 0xc2b2ae3d27d4eb4f;
-    hash ^= hash >> 29;
-    return (hash + probe) % kCapacity;
+  static std::size_t hash_of(const PlanKey& key) {
+    const std::uint64_t hash = key.count * 0x9e3779b97f4a7c15 ^ key.rest * 0xc2b2ae3d27d4eb4f;
+    return hash ^ hash >> 29;
   }
+
+  // Among the places of the key. The size of a table is 0 or a power of two.
+  template <typename Fits>
+  static KnownCall* find_in(std::vector<KnownCall>& table, const PlanKey& key, const Fits& fits) {
+    const std::size_t hash = hash_of(key);
+    const std::size_t probes = table.empty() ? 0 : kProbes;
+    for (std::size_t probe = 0; probe < probes; ++probe) {
+      KnownCall& entry = table[(hash + probe) & (table.size() - 1)];
+      if (fits(entry)) return &entry;
+    }
+    return nullptr;
+  }
+
+  static KnownCall* place_for(std::vector<KnownCall>& table, const PlanKey& key, Evict evict) {
+    return find_in(table, key, [&](const KnownCall& entry) {
+      return entry.key == PlanKey() || (may_evict(entry, evict) && !entry.runs());
+    });
+  }
+
+  // A table of the next size. Calls that find no place in it are forgotten; false, and nothing changed, if one of them
+  // runs, or if there is no next size.
+  bool grow() {
+    if (entries_.size() >= kCapacity) return false;
+    std::vector<KnownCall> table(entries_.empty() ? kFirstCapacity : entries_.size() * kGrowth);
+    std::vector<std::pair<KnownCall*, KnownCall*>> moves;
+    for (KnownCall& entry : entries_) {
+      if (entry.key == PlanKey()) continue;
+      KnownCall* const place = place_for(table, entry.key, Evict::None);
+      if (place == nullptr && entry.runs()) return false;
+      if (place == nullptr) continue;
+      place->key = entry.key;
+      moves.emplace_back(&entry, place);
+    }
+    for (const auto& [from, to] : moves) *to = std::move(*from);
+    entries_ = std::move(table);
+    return true;
+  }
+
+  static constexpr std::size_t kFirstCapacity = 8;
+  static constexpr std::size_t kGrowth = 4;
+  static_assert(kFirstCapacity >= kProbes && kFirstCapacity * kGrowth * kGrowth * kGrowth == kCapacity);
 
   std::vector<KnownCall> entries_;
 };

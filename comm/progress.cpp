@@ -49,7 +49,14 @@ void Progress::run() {
       continue;
     }
     bool moved = false;
-    for (Driven* driven : driven_) moved = (driven->in_flight() && driven->drive()) || moved;
+    for (Driven* driven : driven_) {
+      if (!driven->in_flight()) continue;
+      if (driven->drive()) {
+        moved = true;
+      } else {
+        driven->tend();
+      }
+    }
     idle = moved ? 0 : idle + 1;
     lock.unlock();
     if (idle < kEagerRounds) {

@@ -17,12 +17,13 @@ namespace weft::comm {
 
 class Progress final {
  public:
-  // Something the helper can drive: a communicator. Both are called under the guard.
+  // Something the helper can drive: a communicator. All are called under the guard.
   class Driven {
    public:
     virtual ~Driven() = default;
     virtual bool drive() = 0;  // one round; true if anything moved
     virtual bool in_flight() const = 0;
+    virtual void tend() = 0;  // after a round in which nothing moved
   };
 
   // With the thread, if enabled. ResourceExhausted if the system gives none.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "base/plural.hpp"
 
 namespace weft::comm {
@@ -82,8 +83,13 @@ Result<transports::Connection*> Runtime::connection(int root_rank) {
       agreement_.ranks[static_cast<std::size_t>(root_rank)].addresses.at(std::string(transport->name()));
   log_.debug("reaches rank {} over {}", root_rank, transport->name());
   WEFT_TRY_ASSIGN(connection, transport->connect(rank(), root_rank, address, parts_.options.timeout_ms));
-  if (!transport->passive() && std::find(polled_.begin(), polled_.end(), transport) == polled_.end())
-    polled_.push_back(transport);
+  if (!transport->passive()) {
+    const auto place = std::find_if(polled_.begin(), polled_.end(), [&](const auto& entry) {
+      return entry.load(std::memory_order_relaxed) == nullptr || entry.load(std::memory_order_relaxed) == transport;
+    });
+    WEFT_ASSERT(place != polled_.end());
+    place->store(transport, std::memory_order_release);  // pairs with poll()
+  }
   return connection.get();
 }
 

@@ -2,6 +2,8 @@
 // connection per peer process, and what the ranks agreed.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -13,9 +15,11 @@
 #include "base/log.hpp"
 #include "comm/agreement.hpp"
 #include "comm/control.hpp"
+#include "comm/model_pool.hpp"
 #include "comm/progress.hpp"
 #include "transports/store/store.hpp"
 #include "transports/transport.hpp"
+#include "weft/cost.hpp"
 #include "weft/options.hpp"
 
 namespace weft::comm {
@@ -49,18 +53,30 @@ class Runtime final {
   Progress& progress() { return *progress_; }
   const base::Logger& log() const { return log_; }
 
-  // The connection to that rank, made on first use; and the transport that carries it ("self" for this rank).
+  // During set-up. The connection to that rank, made on first use; and the transport that carries it ("self" for this
+  // rank).
   Result<transports::Connection*> connection(int root_rank);
   transports::Transport* transport(int root_rank);
   std::string_view transport_name(int root_rank) const;
 
+  // What all communicators share.
+  ModelPool& models() { return models_; }
+  // Held while something is planned or looked up that communicators share: they may be used on several threads.
+  std::unique_lock<std::mutex> setup() { return std::unique_lock(setup_); }
+  Cost::Shared shared_cost();
+
   // Moves along the transports that need it.
   void poll() {
-    for (transports::Transport* transport : polled_) transport->poll();
+    for (const auto& entry : polled_) {
+      transports::Transport* const transport = entry.load(std::memory_order_acquire);  // pairs with connection()
+      if (transport == nullptr) return;
+      transport->poll();
+    }
   }
 
   // Communicator ids: every rank keeps the next one it has not seen in use.
   std::uint32_t next_id = 1;
+  std::atomic<int> communicators = 0;  // that live
 
  private:
   Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,
@@ -73,7 +89,9 @@ class Runtime final {
   algorithms::LoadedSchedules schedules_;
   std::vector<int> placement_;
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
-  std::vector<transports::Transport*> polled_;
+  std::array<std::atomic<transports::Transport*>, 4> polled_ = {};    // those with connections that need it, then null
+  std::mutex setup_;
+  ModelPool models_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Progress> progress_;
 };

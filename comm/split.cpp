@@ -24,6 +24,7 @@ constexpr double kVerdictMs = 1000;
 }  // namespace
 
 Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split(int color, int key) {
+  if (forked()) return in_child();
   const SplitEntry own{color, key, static_cast<std::int32_t>(runtime_->next_id)};
   std::vector<SplitEntry> entries(static_cast<std::size_t>(size()));
   WEFT_TRY(run(all_gather(&own, entries.data(), kSplitWords, DataType::Int32)));
@@ -43,10 +44,11 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split(int color, i
   std::vector<int> members;
   for (const int rank : ranks) members.push_back(member_.root_rank(rank));
   const CommunicatorKey child{static_cast<std::uint32_t>(id), members.front()};
-  return make(runtime_, child, std::move(members), own_rank);
+  return std::unique_ptr<CommunicatorState>(new CommunicatorState(runtime_, child, std::move(members), own_rank));
 }
 
 void CommunicatorState::abort(std::string_view reason) {
+  if (forked()) return;
   runtime_->control().fail(
       member_, Status(Code::Aborted, fmt::format("rank {} aborted the communicator: {}", rank(), reason), rank()));
 }
@@ -93,6 +95,7 @@ Status CommunicatorState::compare_digests() {
 }
 
 Status CommunicatorState::close() {
+  if (forked()) return in_child();
   WEFT_TRY(member_.faults.status());
   for (const auto& slot : slots_) {
     if (!done(*slot)) {

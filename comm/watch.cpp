@@ -26,22 +26,21 @@ constexpr double kEndGraceMs = 1000;
 
 }  // namespace
 
-// What is wrong with what this wait waits for; OK as long as there is hope.
-Status CommunicatorState::look_around(const Slot& slot, double idle_ms) {
-  const auto guard = runtime_->progress().guard();
+// What is wrong with what this wait waits for; OK as long as there is hope. Under the guard.
+Status CommunicatorState::look_around(const Slot& slot, double idle_ms, Idle& idle) {
   if (member_.faults.raised()) return {};
   std::vector<Blocked> blocked;
   engine_.blocked(&blocked);
-  const bool ask = idle_ms >= kFirstAskMs && idle_ms >= idle_.next_ask_ms;
+  const bool ask = idle_ms >= kFirstAskMs && idle_ms >= idle.next_ask_ms;
   for (const Blocked& entry : blocked) {
     if (entry.peer < 0) continue;
     if (ask) runtime_->control().ask(member_, entry.peer);
-    WEFT_TRY(look_at_lane(slot, entry, idle_ms));
+    WEFT_TRY(look_at_lane(slot, entry, idle_ms, idle));
     // Looking may have moved things on: the other entries are then stale.
     if (member_.faults.raised() || slot.operation.channels_left == 0) return {};
   }
-  if (ask) idle_.next_ask_ms = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
-  if (idle_ms <= runtime_->options().timeout_ms) return {};
+  if (ask) idle.next_ask_ms = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
+  if (idle_ms <= (slot.timeout_ms > 0 ? slot.timeout_ms : runtime_->options().timeout_ms)) return {};
   const Blocked front = blocked.empty() ? Blocked() : blocked.front();
   return Status(Code::Timeout, where(slot, front, idle_ms) + ". Set WEFT_TIMEOUT to wait longer", front.peer);
 }
@@ -53,7 +52,7 @@ const CallRecord& CommunicatorState::record_of(const ActiveOperation& operation)
   return (*slot)->record;
 }
 
-Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms) {
+Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms, Idle& idle) {
   transports::Endpoint& endpoint = engine_.lane(blocked.lane).endpoint();
   if (const Status failure = endpoint.failure(); !failure.ok()) {
     // This end is dead or was cancelled: it is this rank that is lost to the others.
@@ -63,7 +62,7 @@ Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked,
     }
     // The store names the dead by itself, and in better words: give it a moment. What came before the end is still
     // taken.
-    if (!end_is_old(idle_ms) || drive()) return {};
+    if (!end_is_old(idle_ms, idle) || drive()) return {};
     return Status(failure.code(), fmt::format("{}: {}", where(slot, blocked, idle_ms), failure.message()),
                   blocked.peer);
   }
@@ -86,7 +85,7 @@ Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked,
                     rank(), describe(slot.record), found.bytes, blocked.peer, describe_kind(theirs)),
         blocked.peer);
   }
-  if (member_.has_left(blocked.peer) && !blocked.sending && end_is_old(idle_ms) && !drive()) {
+  if (member_.has_left(blocked.peer) && !blocked.sending && end_is_old(idle_ms, idle) && !drive()) {
     const auto last = member_.reported(blocked.peer);
     return Status(Code::PeerLost,
                   fmt::format("{}, but rank {} has destroyed its communicator after {}", where(slot, blocked, idle_ms),
@@ -97,9 +96,9 @@ Status CommunicatorState::look_at_lane(const Slot& slot, const Blocked& blocked,
 }
 
 // A lane's end was seen a while ago, counted from when this wait first saw one.
-bool CommunicatorState::end_is_old(double idle_ms) {
-  if (idle_.end_seen_ms < 0) idle_.end_seen_ms = idle_ms;
-  return idle_ms - idle_.end_seen_ms >= kEndGraceMs;
+bool CommunicatorState::end_is_old(double idle_ms, Idle& idle) {
+  if (idle.end_seen_ms < 0) idle.end_seen_ms = idle_ms;
+  return idle_ms - idle.end_seen_ms >= kEndGraceMs;
 }
 
 // "all_reduce #42 of 100 float32, sum (ring, step 5/14): rank 3 waited 30 s for rank 2 over shm; rank 2 last reported

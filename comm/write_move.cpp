@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 4096;
 
 void reduce(const Move& move, std::byte* to, std::size_t at, std::size_t bytes) {
-  move.kernel(to, move.src + at, move.message + at, bytes >> move.element_shift, move.size);
+  move.kernel(to, move.src + at, move.message + at, bytes >> move.element_shift, move.parameter);
 }
 
 void write(std::byte* to, const std::byte* from, std::size_t bytes, bool streaming) {

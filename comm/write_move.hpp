@@ -19,8 +19,8 @@ struct Move {
   std::size_t bytes = 0;
   ReduceKernel kernel = nullptr;  // null: a copy
   std::uint32_t element_shift = 0;
-  std::int32_t size = 1;
-  bool streaming = false;  // dst is written past the caches
+  std::intptr_t parameter = 1;  // of the kernel
+  bool streaming = false;       // dst is written past the caches
 };
 
 void write_move(const Move& move) noexcept;

@@ -44,6 +44,7 @@ class ShmWatch final : public PeerWatch {
     const char* what = process_ended ? "has ended" : "closed its shared-memory transport";
     return {Code::PeerLost, fmt::format("rank {} (process {}) {}", rank_, pid_, what), rank_};
   }
+  int descriptors() const override { return (answer_.process ? 1 : 0) + (answer_.socket ? 1 : 0); }
 
  private:
   // Of a process that dies the sockets are closed a moment before the pidfd tells.
@@ -135,6 +136,7 @@ class ShmTransport final : public Transport {
   void free(std::uint32_t region) override { regions_.destroy(region); }
   void poll() override {}
   bool passive() const override { return true; }
+  base::Usage usage() override;
 
  private:
   bool same_host(const ShmAddress& peer) const;
@@ -230,6 +232,16 @@ void ShmTransport::linger() {
   const auto deadline = base::Deadline::after_ms(options_.linger_ms);
   std::unique_lock lock(pairs_mutex_);
   while (awaits_fetching() && !deadline.passed()) fetched_.wait_for(lock, kLook);
+}
+
+base::Usage ShmTransport::usage() {
+  base::Usage usage = listener_ == nullptr ? base::Usage() : listener_->usage();
+  const std::lock_guard lock(pairs_mutex_);
+  for (const auto& [key, pair] : pairs_) {
+    if (pair == nullptr) continue;
+    usage.descriptors += (pair->to_pass ? 1 : 0) + (pair->watch != nullptr ? pair->watch->descriptors() : 0);
+  }
+  return usage;
 }
 
 bool ShmTransport::awaits_fetching() const {

@@ -68,7 +68,13 @@ void ShmListener::serve() {
     std::size_t at = 2;
     std::erase_if(clients_, [&](Client& client) { return polled[at++].revents != 0 && !serve_client(client); });
     if (polled[1].revents != 0) accept_clients();
+    client_descriptors_.store(static_cast<int>(clients_.size()), std::memory_order_relaxed);
   }
+}
+
+base::Usage ShmListener::usage() const {
+  const int own = (socket_ ? 1 : 0) + (stop_ ? 1 : 0) + (probe_.descriptor ? 1 : 0);
+  return {.descriptors = own + client_descriptors_.load(std::memory_order_relaxed), .threads = 1};
 }
 
 bool ShmListener::full() const {

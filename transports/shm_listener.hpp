@@ -2,6 +2,7 @@
 // process is anywhere but in Weft. It sleeps in poll().
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "base/deadline.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/usage.hpp"
 #include "transports/shm_handshake.hpp"
 #include "transports/shm_memory.hpp"
 #include "weft/status.hpp"
@@ -27,7 +29,8 @@ class ShmListener {
 
   static Result<std::unique_ptr<ShmListener>> start(std::string_view socket_name, const Nonce& nonce,
                                                     GrantMemory grant);
-  ~ShmListener();  // joins the thread and closes all connections: the peers see the end
+  ~ShmListener();             // joins the thread and closes all connections: the peers see the end
+  base::Usage usage() const;  // any thread
 
  private:
   struct Client {
@@ -56,7 +59,8 @@ class ShmListener {
   Nonce nonce_;
   SharedMemory::Created probe_;
   GrantMemory grant_;
-  std::vector<Client> clients_;  // of the thread
+  std::vector<Client> clients_;              // of the thread
+  std::atomic<int> client_descriptors_ = 0;  // how many they are
   std::thread thread_;
 };
 

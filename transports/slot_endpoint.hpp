@@ -17,6 +17,7 @@ class PeerWatch {
  public:
   virtual ~PeerWatch() = default;
   virtual Status check() = 0;  // PeerLost once it is gone
+  virtual int descriptors() const { return 0; }
 };
 
 // How memory of the peer is mapped here.
@@ -71,6 +72,7 @@ class SlotEndpoint final : public Endpoint {
   bool peek(Unexpected* what) override;
   Status failure() override;
   void cancel(int deadline_ms) override;
+  std::uint64_t memory_bytes() const override { return side_.layout().ring_bytes(); }
 
  private:
   bool attach();

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/usage.hpp"
 #include "weft/status.hpp"
 
 namespace weft::transports {
@@ -83,6 +84,9 @@ class Endpoint {
   // Cold path, bounded by `deadline_ms`. After it returns the transport neither reads nor writes any buffer it was
   // given: pending receives are cancelled, sends cancelled or completed. The lane is unusable afterwards.
   virtual void cancel(int deadline_ms) = 0;
+
+  // Cold path. Set aside for what is sent on this end: the most memory that it can come to take.
+  virtual std::uint64_t memory_bytes() const { return 0; }
 };
 
 // Memory of one rank that peers may map, for messages that are not copied.
@@ -143,6 +147,8 @@ class Transport {
   virtual void poll() = 0;
   // True if poll() does nothing, so need not be called.
   virtual bool passive() const { return false; }
+  // What it holds in this process now, with its connections. Any thread.
+  virtual base::Usage usage() { return {}; }
 };
 
 }  // namespace weft::transports

@@ -43,7 +43,7 @@ class UcxConnection final : public Connection {
 
 class UcxTransport final : public Transport {
  public:
-  explicit UcxTransport(std::unique_ptr<UcxWorker> worker) : worker_(std::move(worker)) {}
+  UcxTransport(std::unique_ptr<UcxWorker> worker, base::Usage usage) : worker_(std::move(worker)), usage_(usage) {}
 
   std::string_view name() const override { return "ucx"; }
   std::size_t max_message() const override { return kMaxMessage; }
@@ -72,15 +72,23 @@ class UcxTransport final : public Transport {
     if (lock.owns_lock()) worker_->progress();
   }
 
+  // UCX tells nothing of itself: what the process had more of after it was started.
+  base::Usage usage() override { return usage_; }
+
  private:
   std::unique_ptr<UcxWorker> worker_;
+  base::Usage usage_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Transport>> make_ucx_transport(const UcxOptions& options) {
+  const base::Usage before = base::usage_of_process();
   WEFT_TRY_ASSIGN(auto worker, UcxWorker::create(options.interface));
-  return std::unique_ptr<Transport>(std::make_unique<UcxTransport>(std::move(worker)));
+  const base::Usage after = base::usage_of_process();
+  const base::Usage usage{.descriptors = std::max(0, after.descriptors - before.descriptors),
+                          .threads = std::max(0, after.threads - before.threads)};
+  return std::unique_ptr<Transport>(std::make_unique<UcxTransport>(std::move(worker), usage));
 }
 
 }  // namespace weft::transports

@@ -91,10 +91,7 @@ Status start(weft_comm& comm, const Operation& operation, weft_request_t* reques
 Status in_words_of_c(const Operation& operation, int rank, int size, Status status) {
   if (status.code() != Code::InvalidArgument) return status;
   WEFT_TRY(check_counts(operation, rank));
-  if (check_call(operation, rank, size).ok()) {
-    WEFT_TRY(check_buffers(operation, rank, size));
-    return status;
-  }
+  if (check_call(operation, rank, size).ok()) WEFT_TRY(check_buffers(operation, rank, size));
   // "reduce: root 7 is not ..."; the function's name comes before it.
   std::string text(status.message());
   const std::string name = name_of(operation) + ": ";

@@ -3,9 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "comm/c_api/boundary.hpp"
+#include "comm/operators.hpp"
 
 namespace weft::comm::c_api {
+namespace {
+
+constexpr int kFirstOpaque = 192;
+constexpr int kFirstMadeOp = 5;  // of NCCL, too
+
+}  // namespace
+
+weft_reduce_op_t to_c(ReduceOp made) {
+  return static_cast<weft_reduce_op_t>(static_cast<int>(made) - kFirstUserOp + kFirstMadeOp);
+}
+
+weft_data_type_t to_c(DataType opaque) {
+  return static_cast<weft_data_type_t>(kFirstOpaque + std::countr_zero(size_of(opaque)));
+}
 
 Result<DataType> to_cpp(weft_data_type_t datatype) {
   switch (datatype) {
@@ -36,10 +53,12 @@ Result<DataType> to_cpp(weft_data_type_t datatype) {
     case WEFT_BOOL:
       return DataType::Bool;
   }
+  const int opaque = static_cast<int>(datatype) - kFirstOpaque;
+  if (opaque >= 0 && opaque <= std::countr_zero(kMaxOpaqueBytes)) return *opaque_type(std::size_t{1} << opaque);
   return Status(
       Code::InvalidArgument,
       fmt::format("datatype {} is no weft_data_type_t; they are WEFT_INT8 (0) to WEFT_FLOAT8_E5M2 (11), as in "
-                  "NCCL, and WEFT_BOOL (128)",
+                  "NCCL, WEFT_BOOL (128), and what weft_opaque_type() gives",
                   static_cast<int>(datatype)));
 }
 
@@ -62,9 +81,11 @@ Result<ReduceOp> to_cpp(weft_reduce_op_t op) {
     case WEFT_BIT_XOR:
       return ReduceOp::BitXor;
   }
+  const int made = static_cast<int>(op) - kFirstMadeOp;
+  if (made >= 0 && made < Operators::kMax) return static_cast<ReduceOp>(kFirstUserOp + made);
   return Status(Code::InvalidArgument,
                 fmt::format("op {} is no weft_reduce_op_t; they are WEFT_SUM (0) to WEFT_AVG (4), as in NCCL, and "
-                            "WEFT_BIT_AND (-1), _OR (-2) and _XOR (-3); operators that NCCL made are not known here",
+                            "WEFT_BIT_AND (-1), _OR (-2) and _XOR (-3); operators are made by weft_red_op_create()",
                             static_cast<int>(op)));
 }
 

@@ -11,4 +11,8 @@ namespace weft::comm::c_api {
 Result<DataType> to_cpp(weft_data_type_t datatype);
 Result<ReduceOp> to_cpp(weft_reduce_op_t op);
 
+// Of what a program made: operators, and types of its own elements.
+weft_reduce_op_t to_c(ReduceOp made);
+weft_data_type_t to_c(DataType opaque);
+
 }  // namespace weft::comm::c_api

@@ -6,14 +6,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "weft/types.hpp"
 
 namespace weft::comm {
 
-// `dst` equals `a`, equals `b`, or overlaps neither. No pointer need be aligned. `size`, the number of ranks, is read
-// by the final kernels of Avg only and is at least 1.
-using ReduceKernel = void (*)(void* dst, const void* a, const void* b, std::size_t count, int size) noexcept;
+// `dst` equals `a`, equals `b`, or overlaps neither. No pointer need be aligned. `parameter` is the
+// number of ranks, at least 1, which the final kernels of Avg read; of operators that a program made it is where that
+// lies.
+using ReduceKernel = void (*)(void* dst, const void* a, const void* b, std::size_t count,
+                              std::intptr_t parameter) noexcept;
 
 // `final`: this reduction completes the element, so Avg divides by `size`. Null unless valid(dtype, op).
 ReduceKernel reduce_kernel(DataType dtype, ReduceOp op, bool final);

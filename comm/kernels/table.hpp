@@ -39,9 +39,9 @@ struct Loop {
 };
 
 template <typename Format, typename Op>
-void reduce(void* dst, const void* a, const void* b, std::size_t count, [[maybe_unused]] int size) noexcept {
+void reduce(void* dst, const void* a, const void* b, std::size_t count, [[maybe_unused]] std::intptr_t size) noexcept {
   if constexpr (std::is_constructible_v<Op, int>)
-    Loop<Format>::run(dst, a, b, count, Op(size));
+    Loop<Format>::run(dst, a, b, count, Op(static_cast<int>(size)));
   else
     Loop<Format>::run(dst, a, b, count, Op());
 }

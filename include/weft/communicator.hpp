@@ -8,18 +8,30 @@
 #include <vector>
 
 #include "weft/choice.hpp"
+#include "weft/cost.hpp"
 #include "weft/memory.hpp"
 #include "weft/operation.hpp"
+#include "weft/operator.hpp"
 #include "weft/options.hpp"
 #include "weft/status.hpp"
 #include "weft/work.hpp"
 
 namespace weft {
 
-// One thread at a time may call a communicator, except abort(), which any thread may call at any time. All ranks must
-// start the same operations in the same order; calls that do not match are a Mismatch on all ranks. After the first
-// error every later call returns that error. Destroying a communicator finishes what is in flight (with the deadline);
-// communicators split from it must have been destroyed before.
+// Threads: one at a time may call a communicator, but for abort() and health(), which any thread may call at any time.
+// A call that comes while another thread waits in one is InvalidArgument, and changes nothing. Operations in flight
+// move while the thread that started them waits for anything of Weft's: it counts as calling until they are done.
+// Different communicators may be called by different threads, also if one was split from the other; but making,
+// splitting and destroying communicators that were split from each other is for one thread at a time.
+//
+// Ranks: all must start the same operations in the same order; calls that do not match are a Mismatch on all ranks.
+// After the first error every later call returns that error. Destroying a communicator finishes what is in flight (with
+// the deadline); communicators split from it must have been destroyed before.
+//
+// fork(): a communicator belongs to the process that made it, which goes on as if nothing had happened. In the child
+// every call is InvalidArgument, a Work counts as done with that outcome, and destroying communicator, Work or Plan
+// touches nothing that the parent uses. Buffers of operations in flight must not be what the child needs: it has copies
+// of them as they were at the fork.
 class Communicator {
  public:
   // Collective over options.size ranks: meets at the store, agrees on topology and settings, opens no connection yet
@@ -40,6 +52,9 @@ class Communicator {
   // The four verbs. run blocks; start returns at once and the buffers are the operation's until the Work is done;
   // prepare builds a plan for many runs; explain says what would run and why (pure, no communication).
   Status run(const Operation& operation);
+  // The same with another deadline than Options::timeout_ms for this call, in milliseconds. As every Timeout it ends
+  // the communicator; to go on after a while, start() the operation and use Work::wait_for().
+  Status run(const Operation& operation, int timeout_ms);
   Work start(const Operation& operation);
   Result<Plan> prepare(const Operation& operation);
   Result<Choice> explain(const Operation& operation) const;
@@ -76,9 +91,29 @@ class Communicator {
   Result<SymmetricMemory> allocate(std::size_t bytes);
   Status free(SymmetricMemory memory);
 
+  // Operators of the program's own, for the reducing collectives of this communicator; at most 64 at a time. Local, but
+  // a call needs one on every rank: of the same name, type and promises, whatever the handle. InvalidArgument says what
+  // is wrong. It is destroyed with the communicator, or before; InvalidArgument while operations with it are in flight.
+  Result<ReduceOp> create_operator(const Operator& definition);
+  // The sum of the inputs, each multiplied by the `factor` that its rank gave: as NCCL's. Products are rounded to the
+  // type; integers take whole numbers. Costs one more pass over the input, and in reduce and reduce_scatter memory for
+  // as much.
+  Result<ReduceOp> create_pre_mul_sum(DataType dtype, double factor);
+  Status destroy_operator(ReduceOp op);
+
   // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative
   // colour takes no part and gets a communicator of one rank (itself). Uses the parent's connections.
   Result<Communicator> split(int color, int key = 0);
+  // The same for ranks that know each other already, and called by them only: `members` are ranks of this communicator,
+  // this one among them, and get their new ranks in this order. All give the same list, and make such calls in the same
+  // order; else Mismatch or, where a member does not come, Timeout, which end this communicator as other errors do.
+  // Costs two messages for each member but one, over the connections that ranks met by, and nothing else until the new
+  // communicator is used.
+  Result<Communicator> split_members(const std::vector<int>& members);
+
+  // What this communicator takes of memory, descriptors and threads, and what all that were split from the same one
+  // share. No communication; not for hot paths.
+  Cost cost() const;
 
   // Ends all that is in flight here and on the peers with Aborted. Any thread; waits for no peer.
   void abort(std::string_view reason);
@@ -87,6 +122,13 @@ class Communicator {
   // Collective, optional: checks that nothing is left over (a Mismatch otherwise) and that all ranks made the same
   // calls.
   Status close();
+
+  // For a loop of the program's own (poll, epoll): readable when operations of this communicator have ended since it
+  // was last read, by success or by an error, also if a blocking call ended them. Then read its 8 bytes (an eventfd),
+  // test() the Works, and poll again. One for each communicator, which keeps and closes it; the same at every call.
+  // Unsupported without Options::progress_thread: the helper drives operations and finds out what is wrong with late
+  // ones. It costs one descriptor, and a system call for each operation that ends.
+  Result<int> event_descriptor();
 
   // "shm", "ucx", "local" or "self": what carries the bytes to that rank.
   std::string_view transport(int peer) const;

@@ -43,9 +43,12 @@ enum class DataType : std::uint8_t {
 inline constexpr int kDataTypes = 13;
 
 // Avg is the sum divided by the number of ranks (integers: truncated towards zero). BitAnd, BitOr and BitXor are for
-// integers and Bool. On Bool, Sum and Max are "or", Prod and Min are "and", Avg is refused.
-enum class ReduceOp : std::uint8_t { Sum, Prod, Min, Max, Avg, BitAnd, BitOr, BitXor };
-inline constexpr int kReduceOps = 8;
+// integers and Bool. On Bool, Sum and Max are "or", Prod and Min are "and", Avg is refused. Values from kFirstUserOp on
+// are handles of operators that a program made (weft/operator.hpp); PreMulSum and UserDefined stand for such in
+// messages.
+enum class ReduceOp : std::uint8_t { Sum, Prod, Min, Max, Avg, BitAnd, BitOr, BitXor, PreMulSum = 62, UserDefined };
+inline constexpr int kReduceOps = 8;  // that need not be made
+inline constexpr int kFirstUserOp = 64;
 
 // Which bits a reduction of floats gives. Fast: all ranks hold the same, and the same call on the same communicator
 // gives them again. Invariant: they depend on the inputs and the order of the ranks only, not on size, chunks,

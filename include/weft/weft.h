@@ -95,7 +95,8 @@ typedef enum weft_data_type WEFT_ENUM_TYPE {
   WEFT_BOOL = 128        /* one byte, 0 or 1 */
 } weft_data_type_t;
 
-/* NCCL's numbers; Weft's own are negative, because NCCL hands out handles of operators from 5 up. AVG is the sum
+/* NCCL's numbers; Weft's own are negative, because handles of operators that a
+ * program makes are from 5 up, as in NCCL. AVG is the sum
  * divided by the number of ranks, for integers truncated towards zero. The bit operators are for integers and BOOL. On
  * BOOL, SUM and MAX are "or", PROD and MIN are "and", and AVG is refused. */
 typedef enum weft_reduce_op WEFT_ENUM_TYPE {
@@ -111,6 +112,11 @@ typedef enum weft_reduce_op WEFT_ENUM_TYPE {
 
 /* The bytes of one element. Any thread. INVALID_ARGUMENT: no such type, or bytes is null. */
 weft_status_t weft_data_type_size(weft_data_type_t datatype, size_t* bytes);
+
+/* The type of elements of so many bytes of which only the caller knows what is in them: a struct, say. Its number is
+ * 192 + log2(bytes). Reducing collectives take it with an operator made for it, the others as any type. Any thread.
+ * INVALID_ARGUMENT: datatype is null, or bytes is no power of two up to 4096; pad the struct. */
+weft_status_t weft_opaque_type(size_t bytes, weft_data_type_t* datatype);
 
 /* ---- Options ---- */
 
@@ -194,6 +200,39 @@ weft_status_t weft_comm_init_callback(weft_comm_t* comm, int nranks, int rank, w
  * connection. INVALID_ARGUMENT: comm, newcomm or color. */
 weft_status_t weft_comm_split(weft_comm_t comm, int color, int key, weft_comm_t* newcomm);
 
+/* The same for ranks that know each other, and called by them only: `ranks` are `count` ranks of comm, this one among
+ * them, which get their new ranks in this order. All give the same list, and make such calls in the same order. Costs
+ * two messages for each member but one. INVALID_ARGUMENT: comm, newcomm, ranks; a rank that does not exist, is there
+ * twice, or is not this one's. MISMATCH, TIMEOUT and others end comm on all its ranks. */
+weft_status_t weft_comm_split_members(weft_comm_t comm, int count, const int* ranks, weft_comm_t* newcomm);
+
+/* What a communicator takes of this process; docs/groups.md says what the numbers mean. */
+typedef struct weft_cost {
+  size_t size;            /* sizeof(weft_cost_t); set by the caller */
+  uint64_t group_bytes;   /* what an unused group costs */
+  uint64_t plan_bytes;    /* calls that it knows and their plans */
+  uint64_t scratch_bytes; /* where algorithms keep what is on its way */
+  uint64_t lane_bytes;    /* set aside by transports; untouched pages take no memory */
+  uint64_t model_bytes;   /* this and what follows shared_: of all communicators split from the same one */
+  int32_t lanes;
+  int32_t descriptors;
+  int32_t threads;
+  int32_t shared_communicators;
+  int32_t shared_connections;
+  int32_t shared_descriptors;
+  int32_t shared_threads;
+  int32_t reserved;
+} weft_cost_t;
+
+/* Fills cost->size bytes of *cost. Later versions add fields at the end; those that this library does not know become
+ * zero. INVALID_ARGUMENT: comm, cost is null, or cost->size is less than that of the first version. */
+weft_status_t weft_comm_get_cost(weft_comm_t comm, weft_cost_t* cost);
+
+/* A descriptor for a loop of the caller's own (poll, epoll): readable when operations of comm have ended since it was
+ * last read. Then read its 8 bytes, weft_test() the requests, and poll again. It is the communicator's, which closes
+ * it. INVALID_ARGUMENT: comm, or descriptor is null; UNSUPPORTED: options.progress_thread is not WEFT_ON. */
+weft_status_t weft_comm_get_event_fd(weft_comm_t comm, int* descriptor);
+
 /* This rank, from 0, and the number of ranks. INVALID_ARGUMENT: comm, or the pointer is null. */
 weft_status_t weft_comm_rank(weft_comm_t comm, int* rank);
 weft_status_t weft_comm_size(weft_comm_t comm, int* size);
@@ -225,6 +264,41 @@ weft_status_t weft_comm_close(weft_comm_t comm);
  * are waited for or freed. INVALID_ARGUMENT, and nothing happens: communicators split from it are still there. NULL is
  * not an error. */
 weft_status_t weft_comm_destroy(weft_comm_t comm);
+
+/* ---- Operators of the caller's own ----
+ *
+ * Made for one communicator, at most 64 at a time; handles are numbers from 5 up, as NCCL's. A reducing collective needs
+ * one on every rank: of the same name, type and properties, whatever the handle; else MISMATCH. They end with
+ * weft_red_op_destroy() or their communicator. */
+
+/* NCCL's numbers. */
+typedef enum weft_scalar_residence WEFT_ENUM_TYPE {
+  WEFT_SCALAR_DEVICE = 0, /* UNSUPPORTED */
+  WEFT_SCALAR_HOST_IMMEDIATE = 1
+} weft_scalar_residence_t;
+
+/* As ncclRedOpCreatePreMulSum: the sum of the inputs, each multiplied by the scalar of its rank. `scalar` is one element
+ * of `datatype`, read during the call. Products are rounded to the type. INVALID_ARGUMENT: op, scalar, comm, datatype;
+ * WEFT_BOOL and opaque types; a 64-bit integer beyond 2^53. */
+weft_status_t weft_red_op_create_pre_mul_sum(weft_reduce_op_t* op, const void* scalar, weft_data_type_t datatype,
+                                             weft_scalar_residence_t residence, weft_comm_t comm);
+
+/* result[i] = a[i] op b[i] for `count` elements, aligned to nothing; `a` is of lower ranks than `b` unless the operator
+ * is commutative. `result` is `a`, is `b`, or overlaps neither. Called on threads that drive operations, with any count;
+ * must not throw, and not call this library. */
+typedef void (*weft_combine_callback_t)(void* context, void* result, const void* a, const void* b, size_t count);
+
+/* Promises. With both any algorithm runs the operator; else one that keeps the ranks in their order. */
+#define WEFT_OP_COMMUTATIVE 1u /* a op b has the same bits as b op a */
+#define WEFT_OP_ASSOCIATIVE 2u /* brackets may be placed anywhere */
+
+/* `name` (1 to 64 characters) is copied; `context` must live as long as the operator. INVALID_ARGUMENT: op, name,
+ * combine, datatype, properties, comm; RESOURCE_EXHAUSTED: there are 64. */
+weft_status_t weft_red_op_create(weft_reduce_op_t* op, const char* name, weft_combine_callback_t combine, void* context,
+                                 weft_data_type_t datatype, unsigned properties, weft_comm_t comm);
+
+/* INVALID_ARGUMENT: comm, an op that it has not made, or operations with it are in flight. */
+weft_status_t weft_red_op_destroy(weft_reduce_op_t op, weft_comm_t comm);
 
 /* ---- Requests ---- */
 

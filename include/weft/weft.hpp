@@ -3,10 +3,12 @@
 
 #include "weft/choice.hpp"
 #include "weft/communicator.hpp"
+#include "weft/cost.hpp"
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
 #include "weft/memory.hpp"
 #include "weft/operation.hpp"
+#include "weft/operator.hpp"
 #include "weft/options.hpp"
 #include "weft/schedule.hpp"
 #include "weft/schedule_builder.hpp"

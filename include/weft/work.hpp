@@ -18,8 +18,9 @@ struct BoundPlan;
 
 // Waited for on the thread that started it: elsewhere wait() is InvalidArgument at once, test() is true, and the
 // operation goes on until its own thread waits for it or its communicator is destroyed. Buffers stay the operation's
-// until wait() returns or test() says done. Destroying an unfinished Work waits for it, with the communicator's
-// deadline. Must not outlive its Communicator.
+// until wait() returns or test() says done. Destroying an unfinished Work, or assigning to it, waits for it, with the
+// communicator's deadline, and drops the outcome (Communicator::health() has it if it was an error). Must not outlive
+// its Communicator.
 class Work {
  public:
   Work() = default;  // done, OK

@@ -27,7 +27,12 @@ HOLDS(min, WEFT_MIN == 3);
 HOLDS(avg, WEFT_AVG == 4);
 HOLDS(nocolor, WEFT_SPLIT_NOCOLOR == -1);
 
+HOLDS(scalar_device, WEFT_SCALAR_DEVICE == 0);
+HOLDS(scalar_host_immediate, WEFT_SCALAR_HOST_IMMEDIATE == 1);
+
 /* Weft's own: types from 128, operators below 0. */
+HOLDS(commutative, WEFT_OP_COMMUTATIVE == 1);
+HOLDS(associative, WEFT_OP_ASSOCIATIVE == 2);
 HOLDS(bool, WEFT_BOOL == 128);
 HOLDS(bit_and, WEFT_BIT_AND == -1);
 HOLDS(bit_or, WEFT_BIT_OR == -2);
@@ -78,6 +83,12 @@ HOLDS(options_log_level, offsetof(weft_options_t, log_level) == 64);
 HOLDS(options_numerics, offsetof(weft_options_t, numerics) == 72);
 HOLDS(options_table_file, offsetof(weft_options_t, table_file) == 80);
 HOLDS(options_schedule_files, offsetof(weft_options_t, schedule_files) == 88);
+
+HOLDS(size_of_cost, sizeof(weft_cost_t) == 80);
+HOLDS(cost_group_bytes, offsetof(weft_cost_t, group_bytes) == 8);
+HOLDS(cost_model_bytes, offsetof(weft_cost_t, model_bytes) == 40);
+HOLDS(cost_lanes, offsetof(weft_cost_t, lanes) == 48);
+HOLDS(cost_shared_threads, offsetof(weft_cost_t, shared_threads) == 72);
 
 HOLDS(version_code, WEFT_VERSION(1, 2, 3) == 10203);
 HOLDS(version_order, WEFT_VERSION_CODE >= WEFT_VERSION(0, 1, 0));

@@ -81,7 +81,7 @@ std::string run_once(const Algorithm& algorithm, int size, const BuildOptions& b
     BoundPlan plan = bind(build_schedule(algorithm, two_hosts(size), build), rank, operation, rig,
                           {build.replicas, cut.chunk_bytes});
     plan.streaming = cut.streaming;
-    plan.size = size;
+    plan.parameter = size;
     plan.reduce = reduce_kernel(operation.dtype, operation.op, false);
     plan.reduce_final = reduce_kernel(operation.dtype, operation.op, true);
     std::string& complaint = wrong[static_cast<std::size_t>(rank)];

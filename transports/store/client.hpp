@@ -27,6 +27,8 @@ class StoreLink {
   virtual ~StoreLink() = default;  // after it nothing calls the client any more
   // Any thread; never waits for the other side. A link that broke drops the frame: it has told the client by fail().
   virtual void submit(Frame frame) = 0;
+  // Any thread.
+  virtual base::Usage usage() { return {}; }
 };
 
 class StoreClient final : public Store {
@@ -45,6 +47,7 @@ class StoreClient final : public Store {
   Status send(int to, std::string_view message) override;
   void listen(Listener listener) override;
   void leave() override;
+  base::Usage usage() const override { return link_ == nullptr ? base::Usage() : link_->usage(); }
 
   // For links. receive() never blocks nor runs a listener (Inbox::deliver must follow where a notice was brought).
   // fail(): no answer will come any more; the first reason counts.

@@ -66,6 +66,12 @@ StoreServer::~StoreServer() {
   thread_.join();
 }
 
+base::Usage StoreServer::usage() {
+  const std::lock_guard lock(mutex_);
+  const int own = (epoll_ ? 1 : 0) + (wake_ ? 1 : 0) + (listener_ ? 1 : 0);
+  return {.descriptors = own + static_cast<int>(connections_.size()), .threads = thread_.joinable() ? 1 : 0};
+}
+
 void StoreServer::submit(Frame frame) {
   {
     const std::lock_guard lock(mutex_);

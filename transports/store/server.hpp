@@ -36,6 +36,7 @@ class StoreServer final : public StoreLink {
   Status start();
 
   void submit(Frame frame) override;  // of rank 0
+  base::Usage usage() override;
 
  private:
   using ConnectionId = std::uint64_t;

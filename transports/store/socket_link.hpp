@@ -21,6 +21,9 @@ class SocketLink final : public StoreLink {
   Status start(StoreClient& client);
 
   void submit(Frame frame) override;
+  base::Usage usage() override {
+    return {.descriptors = 2, .threads = 1};
+  }  // the connection, and what wakes the thread
 
  private:
   void run(StoreClient& client);

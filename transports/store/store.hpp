@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/usage.hpp"
 #include "weft/options.hpp"
 #include "weft/status.hpp"
 
@@ -46,6 +47,8 @@ class Store {
   virtual void listen(Listener listener) = 0;
   // A rank that leaves is not reported dead. Idempotent; the destructor does it too unless the process is dying.
   virtual void leave() = 0;
+  // What it holds in this process now. Any thread.
+  virtual base::Usage usage() const { return {}; }
 };
 
 // Rank 0 listens at options.rendezvous_host:port (the first free one of port_tries), the others connect and check with

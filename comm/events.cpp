@@ -1,0 +1,76 @@
+// What a communicator tells programs that wait in a loop of their own, and refuses to those that call it where they
+// must not.
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "comm/communicator_state.hpp"
+
+namespace weft::comm {
+namespace {
+
+constexpr double kLookMs = 2;
+
+}  // namespace
+
+Status CommunicatorState::in_child() const {
+  return Status(Code::InvalidArgument,
+                "this process is a forked child of the one that made the communicator: it has neither its threads nor "
+                "its place among the ranks; make a new communicator here, or call exec()");
+}
+
+Status CommunicatorState::busy() const {
+  return Status(Code::InvalidArgument,
+                "another thread waits in a call of this communicator, which is for one thread at a time; give each "
+                "thread a communicator of its own by split()");
+}
+
+Status CommunicatorState::health() const {
+  if (forked()) return in_child();
+  return member_.faults.status();
+}
+
+Result<int> CommunicatorState::event_descriptor() {
+  if (forked()) return in_child();
+  if (!runtime_->progress().enabled()) {
+    return Status(Code::Unsupported,
+                  "event_descriptor: without a helper thread operations move only while a thread waits or tests; set "
+                  "Options::progress_thread (WEFT_PROGRESS_THREAD=1)");
+  }
+  const auto guard = runtime_->progress().guard();
+  if (event_) return event_.get();
+  event_ = base::FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event_)
+    return Status(Code::ResourceExhausted,
+                  fmt::format("event_descriptor: the system gives none: {}", std::strerror(errno)));
+  return event_.get();
+}
+
+// A full counter is readable already.
+void CommunicatorState::announce() { static_cast<void>(::eventfd_write(event_.get(), 1)); }
+
+// Under the guard, by the helper thread, when nothing moved.
+void CommunicatorState::tend() {
+  if (!event_ || member_.faults.raised()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (engine_.movements() != tended_.seen) {
+    tended_ = {.seen = engine_.movements(), .since = now, .next_look_ms = kLookMs, .idle = {}};
+    return;
+  }
+  const double idle_ms = std::chrono::duration<double, std::milli>(now - tended_.since).count();
+  if (idle_ms < tended_.next_look_ms) return;
+  tended_.next_look_ms = idle_ms + kLookMs;
+  // The one that was started first ends first, as far as operations do wait for each other.
+  const Slot* first = nullptr;
+  for (const auto& slot : slots_) {
+    if (slot->operation.channels_left == 0) continue;
+    if (first == nullptr || slot->record.sequence < first->record.sequence) first = slot.get();
+  }
+  if (first == nullptr) return;
+  const Status wrong = look_around(*first, idle_ms, tended_.idle);
+  if (!wrong.ok()) runtime_->control().fail(member_, wrong, first->record.sequence);
+}
+
+}  // namespace weft::comm

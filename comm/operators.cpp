@@ -1,0 +1,114 @@
+// Checks what a program defines, and keeps it.
+#include "comm/operators.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/fnv1a.hpp"
+#include "base/heap_bytes.hpp"
+
+namespace weft::comm {
+namespace {
+
+constexpr std::size_t kMaxName = 64;
+
+bool known(DataType dtype) { return static_cast<int>(dtype) < kDataTypes || is_opaque(dtype); }
+
+bool is_integer(DataType dtype) { return dtype <= DataType::UInt64; }
+
+// Integers are multiplied as integers.
+Status check_factor(DataType dtype, double factor) {
+  constexpr double kExact = 9007199254740992;  // 2^53: whole numbers up to it are exact
+  if (!is_integer(dtype)) return {};
+  const bool is_unsigned = dtype == DataType::UInt8 || dtype == DataType::UInt32 || dtype == DataType::UInt64;
+  if (std::trunc(factor) == factor && std::fabs(factor) <= kExact && (factor >= 0 || !is_unsigned)) return {};
+  return Status(Code::InvalidArgument,
+                fmt::format("create_pre_mul_sum: the factor {} is no {}; give a whole number of at most 2^53", factor,
+                            to_string(dtype)));
+}
+
+void combine(void* dst, const void* a, const void* b, std::size_t count, std::intptr_t parameter) noexcept {
+  const auto& made = *reinterpret_cast<const UserOperator*>(parameter);
+  made.definition.combine(made.definition.context, dst, a, b, count);
+}
+
+}  // namespace
+
+std::uint64_t UserOperator::hash() const {
+  if (pre_mul_sum) return base::fnv1a("pre_mul_sum");
+  return base::fnv1a(fmt::format("{} {} {} {}", definition.name, static_cast<int>(definition.dtype),
+                                 definition.commutative, definition.associative));
+}
+
+Result<ReduceOp> Operators::create(const Operator& definition) {
+  if (definition.combine == nullptr)
+    return Status(Code::InvalidArgument, "create_operator: combine is null; give a function that combines elements");
+  if (definition.name.empty() || definition.name.size() > kMaxName)
+    return Status(Code::InvalidArgument,
+                  fmt::format("create_operator: give it a name of 1 to {} characters, equal on all ranks", kMaxName));
+  if (!known(definition.dtype)) return Status(Code::InvalidArgument, "create_operator: no such data type");
+  return add({.definition = definition});
+}
+
+Result<ReduceOp> Operators::create_pre_mul_sum(DataType dtype, double factor) {
+  if (!known(dtype)) return Status(Code::InvalidArgument, "create_pre_mul_sum: no such data type");
+  if (is_opaque(dtype) || dtype == DataType::Bool) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("create_pre_mul_sum: {} cannot be multiplied; give a type of numbers", to_string(dtype)));
+  }
+  WEFT_TRY(check_factor(dtype, factor));
+  UserOperator made{.definition = {}, .pre_mul_sum = true, .factor = factor};
+  made.definition.name = to_string(ReduceOp::PreMulSum);
+  made.definition.dtype = dtype;
+  return add(std::move(made));
+}
+
+Result<ReduceOp> Operators::add(UserOperator made) {
+  const auto free = std::find(made_.begin(), made_.end(), nullptr);
+  if (free == made_.end()) {
+    return Status(
+        Code::ResourceExhausted,
+        fmt::format("a communicator has at most {} operators; destroy those that are no longer needed", kMax));
+  }
+  *free = std::make_unique<UserOperator>(std::move(made));
+  return static_cast<ReduceOp>(kFirstUserOp + (free - made_.begin()));
+}
+
+const UserOperator* Operators::find(ReduceOp op) const {
+  const int index = static_cast<int>(op) - kFirstUserOp;
+  return index >= 0 && index < kMax ? made_[static_cast<std::size_t>(index)].get() : nullptr;
+}
+
+Status Operators::destroy(ReduceOp op) {
+  if (find(op) == nullptr)
+    return Status(Code::InvalidArgument, "destroy_operator: this communicator has made no such operator");
+  made_[static_cast<std::size_t>(static_cast<int>(op) - kFirstUserOp)].reset();
+  return {};
+}
+
+Status Operators::check(const Operation& operation) const {
+  if (!reduces(operation.collective) || static_cast<int>(operation.op) < kFirstUserOp) return {};
+  const UserOperator* const made = find(operation.op);
+  if (made == nullptr) {
+    return Status(Code::InvalidArgument, name_of(operation) +
+                                             ": this communicator has made no such operator; operators belong to the "
+                                             "communicator that made them");
+  }
+  if (made->definition.dtype == operation.dtype) return {};
+  return Status(Code::InvalidArgument,
+                fmt::format("{}: the operator {} was made for {}, not for {}", name_of(operation),
+                            made->definition.name, to_string(made->definition.dtype), to_string(operation.dtype)));
+}
+
+std::uint64_t Operators::memory_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& made : made_)
+    if (made != nullptr) bytes += sizeof(UserOperator) + base::heap_bytes(made->definition.name);
+  return bytes;
+}
+
+ReduceKernel user_kernel() { return &combine; }
+
+}  // namespace weft::comm
