@@ -24,7 +24,7 @@ std::string Cost::to_string() const {
 namespace comm {
 namespace {
 
-std::uint64_t memory_bytes(const Choice& choice) {
+std::uint64_t choice_bytes(const Choice& choice) {
   std::uint64_t bytes = base::heap_bytes(choice.reason) + base::heap_bytes(choice.candidates);
   for (const Candidate& candidate : choice.candidates)
     for (const std::string* text : {&candidate.algorithm, &candidate.bottleneck, &candidate.note})
@@ -32,7 +32,7 @@ std::uint64_t memory_bytes(const Choice& choice) {
   return bytes;
 }
 
-std::uint64_t memory_bytes(const Schedule& schedule) {
+std::uint64_t schedule_bytes(const Schedule& schedule) {
   std::uint64_t bytes = base::heap_bytes(schedule.algorithm) + base::heap_bytes(schedule.ranks);
   for (const RankProgram& rank : schedule.ranks) {
     bytes += base::heap_bytes(rank.channels) + base::heap_bytes(rank.scratch);
@@ -45,7 +45,7 @@ std::uint64_t memory_bytes(const Schedule& schedule) {
 }  // namespace
 
 std::uint64_t memory_bytes(const BoundPlan& plan) {
-  std::uint64_t bytes = sizeof(plan) + memory_bytes(plan.choice) + base::heap_bytes(plan.channels);
+  std::uint64_t bytes = sizeof(plan) + choice_bytes(plan.choice) + base::heap_bytes(plan.channels);
   for (const BoundChannel& channel : plan.channels)
     bytes += base::heap_bytes(channel.instructions) + base::heap_bytes(channel.last_instructions) +
              base::heap_bytes(channel.lanes) + base::heap_bytes(channel.messages);
@@ -56,7 +56,7 @@ std::uint64_t Planner::memory_bytes() const {
   std::uint64_t bytes = sizeof(*this);
   for (const Key& key : proved_) bytes += base::kTreeNodeBytes + sizeof(Key) + base::heap_bytes(std::get<1>(key));
   for (const auto& [key, schedule] : uneven_)
-    bytes += base::kTreeNodeBytes + sizeof(Key) + sizeof(Schedule) + comm::memory_bytes(schedule);
+    bytes += base::kTreeNodeBytes + sizeof(Key) + sizeof(Schedule) + schedule_bytes(schedule);
   return bytes;
 }
 
