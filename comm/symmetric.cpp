@@ -94,6 +94,7 @@ Status SymmetricAllocation::map(const std::vector<int>& members, const std::vect
 
 Status SymmetricAllocation::map_from(int root_rank, std::uint32_t number) {
   const auto guard = runtime_.progress().guard();
+  const auto setup = runtime_.setup();
   WEFT_TRY_ASSIGN(transports::Connection* const connection, runtime_.connection(root_rank));
   return connection->map(number, runtime_.options().timeout_ms);
 }
@@ -102,6 +103,7 @@ Status SymmetricAllocation::share(const std::vector<int>& members, const std::ve
   for (std::size_t peer = 0; peer < members.size(); ++peer) {
     if (mapped_there[peer] == 0) continue;
     const auto guard = runtime_.progress().guard();
+    const auto setup = runtime_.setup();
     WEFT_TRY_ASSIGN(transports::Connection* const connection, runtime_.connection(members[peer]));
     WEFT_TRY(connection->share(region_));
     shared_.push_back(members[peer]);
@@ -112,6 +114,7 @@ Status SymmetricAllocation::share(const std::vector<int>& members, const std::ve
 
 void SymmetricAllocation::unshare() {
   const auto guard = runtime_.progress().guard();
+  const auto setup = runtime_.setup();
   for (const int peer : shared_)
     if (const auto connection = runtime_.connection(peer); connection.has_value())
       (*connection)->unshare(region_.number);
@@ -123,6 +126,7 @@ Status SymmetricAllocation::release(CommunicatorState& communicator) {
   // Until then a peer may still send from its own.
   WEFT_TRY(communicator.run(barrier()));
   const auto guard = runtime_.progress().guard();
+  const auto setup = runtime_.setup();
   for (const Peer& peer : mapped_)
     if (const auto connection = runtime_.connection(peer.root_rank); connection.has_value())
       (*connection)->unmap(peer.number);

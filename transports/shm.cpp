@@ -236,6 +236,7 @@ void ShmTransport::linger() {
 
 base::Usage ShmTransport::usage() {
   base::Usage usage = listener_ == nullptr ? base::Usage() : listener_->usage();
+  usage.descriptors += regions_.descriptors();
   const std::lock_guard lock(pairs_mutex_);
   for (const auto& [key, pair] : pairs_) {
     if (pair == nullptr) continue;

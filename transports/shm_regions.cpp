@@ -28,6 +28,11 @@ void ShmRegions::destroy(std::uint32_t number) {
   regions_.erase(number);
 }
 
+int ShmRegions::descriptors() {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(regions_.size());
+}
+
 base::FileDescriptor ShmRegions::descriptor(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = regions_.find(number);

@@ -22,6 +22,7 @@ class ShmRegions final {
   void destroy(std::uint32_t number);
   // For a peer; invalid if there is no such region.
   base::FileDescriptor descriptor(std::uint32_t number);
+  int descriptors();  // that are open
 
  private:
   std::mutex mutex_;

@@ -72,7 +72,7 @@ class SlotEndpoint final : public Endpoint {
   bool peek(Unexpected* what) override;
   Status failure() override;
   void cancel(int deadline_ms) override;
-  std::uint64_t memory_bytes() const override { return side_.layout().ring_bytes(); }
+  std::uint64_t memory_bytes() const override { return peer_.side.layout().ring_bytes(); }
 
  private:
   bool attach();
