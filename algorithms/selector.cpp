@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -167,7 +168,7 @@ class Selection {
   }
 
   Status by_model() {
-    WEFT_TRY(add_estimates(options_));
+    WEFT_TRY(detail_ == Detail::Winner ? add_winner() : add_estimates(options_));
     take_best();
     const bool only = std::all_of(options_.begin(), options_.end(),
                                   [&](const Option& option) { return option.algorithm == options_.front().algorithm; });
@@ -192,8 +193,9 @@ class Selection {
     text += fmt::format("at {} it is {}", format_bytes(choice_.bytes), dominant_term(estimate.critical));
     if (!estimate.critical.bottleneck.empty() && estimate.critical.transfer_ps > estimate.critical.latency_ps)
       text += fmt::format(", and {} binds", estimate.critical.bottleneck);
-    return text + fmt::format("; the busiest rank of {} sends {}.{:02} times the message", winner_.algorithm,
-                              hundredths / 100, hundredths % 100);
+    return text + fmt::format("; the busiest rank of {} sends {}.{:02} times the message{}", winner_.algorithm,
+                              hundredths / 100, hundredths % 100,
+                              model_.calibrated() ? "; rates and latencies are calibrated" : "");
   }
 
   // Of the cost model, for options that have none yet.
@@ -204,6 +206,23 @@ class Selection {
       WEFT_TRY_ASSIGN(const Estimate estimate, model_.estimate(*option.algorithm, option.replicas, choice_.bytes));
       candidates_[key] = {key.first, key.second, estimate.time_ns, estimate.critical.bottleneck,
                           dominant_term(estimate.critical)};
+    }
+    return Status();
+  }
+
+  // Estimates as far as they are needed to know the best: nobody is asked for who cannot be as fast as one already is.
+  Status add_winner() {
+    std::vector<std::pair<std::int64_t, Option>> by_least;
+    for (const Option& option : options_) {
+      WEFT_TRY_ASSIGN(const std::int64_t least, model_.least_ns(*option.algorithm, option.replicas, choice_.bytes));
+      by_least.emplace_back(least, option);
+    }
+    std::stable_sort(by_least.begin(), by_least.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [least, option] : by_least) {
+      if (least > best) break;
+      WEFT_TRY(add_estimates({option}));
+      best = std::min(best, candidates_.at({std::string(option.algorithm->name), option.channels()}).estimate_ns);
     }
     return Status();
   }

@@ -44,7 +44,7 @@ Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, c
   WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(overrides));
   parsed.channels = channels;
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
-                  algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement));
+                  algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement, table));
   return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), numerics, table));
 }
 
