@@ -98,16 +98,22 @@ std::int64_t TimeCurve::at(std::uint64_t bytes) const {
   return beyond ? std::max(time, above->second) : time;
 }
 
-CostModel::CostModel(Group group, Fabric fabric, std::string fingerprint)
-    : group_(std::move(group)), fabric_(std::move(fabric)), fingerprint_(std::move(fingerprint)) {}
+CostModel::CostModel(Group group, Fabric fabric, std::string fingerprint, bool calibrated)
+    : group_(std::move(group)),
+      fabric_(std::move(fabric)),
+      fingerprint_(std::move(fingerprint)),
+      calibrated_(calibrated) {}
 
-Result<CostModel> CostModel::create(Group group, topology::Graph graph, std::vector<int> placement) {
+Result<CostModel> CostModel::create(Group group, topology::Graph graph, std::vector<int> placement,
+                                    const MeasuredTable* measured) {
   if (placement.size() != static_cast<std::size_t>(group.size))
     return Status(Code::InvalidArgument, "the cost model got a placement of " + std::to_string(placement.size()) +
                                              " ranks for a group of " + std::to_string(group.size));
   std::string fingerprint = topology::fingerprint(graph);
-  WEFT_TRY_ASSIGN(Fabric fabric, Fabric::create(std::move(graph), std::move(placement)));
-  return CostModel(std::move(group), std::move(fabric), std::move(fingerprint));
+  const bool calibrated = measured != nullptr && measured->fingerprint == fingerprint && !measured->calibration.empty();
+  WEFT_TRY_ASSIGN(Fabric fabric, Fabric::create(std::move(graph), std::move(placement),
+                                                calibrated ? measured->calibration : Calibration()));
+  return CostModel(std::move(group), std::move(fabric), std::move(fingerprint), calibrated);
 }
 
 std::uint64_t CostModel::memory_bytes() const {
@@ -173,6 +179,30 @@ Result<Estimate> CostModel::estimate(const Algorithm& algorithm, int replicas, s
 Result<Estimate> CostModel::estimate(const LoadedSchedule& loaded, std::uint64_t bytes) {
   WEFT_ASSERT(loaded.size() == group_.size);
   return estimate_on(loaded_curves_[&loaded], bytes, [&]() -> const Schedule& { return loaded.out_of_place; });
+}
+
+// The line between two points is nowhere below the lower of them.
+Result<std::int64_t> CostModel::least_ns(const Algorithm& algorithm, int replicas, std::uint64_t bytes) {
+  if (group_.size <= kMaxFairRanks) return 0;
+  Curve& curve = curves_[{algorithm.collective, algorithm.name, replicas}];
+  const auto [low, high] = neighbours(bytes);
+  std::vector<std::uint64_t> missing;
+  for (const std::uint64_t size : {low, high}) {
+    if (curve.points.contains(size)) return 0;
+    if (!curve.least_ns.contains(size)) missing.push_back(size);
+  }
+  if (!missing.empty()) {
+    constexpr int kRank = 0;
+    const Schedule schedule = build_schedule(algorithm, group_, {.replicas = replicas, .only_rank = kRank});
+    const std::uint64_t blocks = blocks_in_message(algorithm.collective, group_.size);
+    for (const std::uint64_t size : missing) {
+      const std::uint64_t count = count_of_bytes(algorithm.collective, group_.size, size + blocks - 1);
+      WEFT_TRY_ASSIGN(const std::int64_t ps, least_ps(schedule, kRank, count, DataType::UInt8, fabric_));
+      constexpr std::int64_t kPsPerNs = 1000;
+      curve.least_ns[size] = ps / kPsPerNs;
+    }
+  }
+  return std::min(curve.least_ns.at(low), curve.least_ns.at(high));
 }
 
 }  // namespace weft::algorithms

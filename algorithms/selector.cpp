@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -187,8 +188,10 @@ class Selection {
   }
 
   Status by_model() {
-    WEFT_TRY(add_estimates(options_));
+    const std::vector<Option> weighed = weighed_by_model();
+    WEFT_TRY(detail_ == Detail::Winner ? add_winner(weighed) : add_estimates(weighed));
     take_best();
+    if (detail_ == Detail::Everything) WEFT_TRY(add_estimates(options_));
     const bool only = std::all_of(options_.begin(), options_.end(),
                                   [&](const Option& option) { return option.name() == options_.front().name(); });
     choice_.source = only ? ChoiceSource::Only : ChoiceSource::Model;
@@ -212,8 +215,9 @@ class Selection {
     text += fmt::format("at {} it is {}", format_bytes(choice_.bytes), dominant_term(estimate.critical));
     if (!estimate.critical.bottleneck.empty() && estimate.critical.transfer_ps > estimate.critical.latency_ps)
       text += fmt::format(", and {} binds", estimate.critical.bottleneck);
-    return text + fmt::format("; the busiest rank of {} sends {}.{:02} times the message", winner_.algorithm,
-                              hundredths / 100, hundredths % 100);
+    return text + fmt::format("; the busiest rank of {} sends {}.{:02} times the message{}", winner_.algorithm,
+                              hundredths / 100, hundredths % 100,
+                              model_.calibrated() ? "; rates and latencies are calibrated" : "");
   }
 
   Result<Estimate> estimate_of(const Option& option) {
@@ -229,6 +233,32 @@ class Selection {
       WEFT_TRY_ASSIGN(const Estimate estimate, estimate_of(option));
       candidates_[key] = {key.first, key.second, estimate.time_ns, estimate.critical.bottleneck,
                           dominant_term(estimate.critical)};
+    }
+    return Status();
+  }
+
+  // On CPUs the channels of a rank share its core. What further ones gain by overlapping a copy with a wait, and lose
+  // by going through the caches together, is less than what the model knows of either; so they are left to measurement.
+  std::vector<Option> weighed_by_model() const {
+    std::vector<Option> options = options_;
+    if (!model_.fabric().on_gpus() && channels_asked() == 0)
+      std::erase_if(options, [](const Option& option) { return option.replicas > 1; });
+    return options;
+  }
+
+  // Estimates as far as they are needed to know the best: nobody is asked for who cannot be as fast as one already is.
+  Status add_winner(const std::vector<Option>& options) {
+    std::vector<std::pair<std::int64_t, Option>> by_least;
+    for (const Option& option : options) {
+      WEFT_TRY_ASSIGN(const std::int64_t least, model_.least_ns(*option.algorithm, option.replicas, choice_.bytes));
+      by_least.emplace_back(least, option);
+    }
+    std::stable_sort(by_least.begin(), by_least.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [least, option] : by_least) {
+      if (least > best) break;
+      WEFT_TRY(add_estimates({option}));
+      best = std::min(best, candidates_.at({std::string(option.algorithm->name), option.channels()}).estimate_ns);
     }
     return Status();
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "algorithms/cost.hpp"
+#include "algorithms/measured_table.hpp"
 #include "base/message_sizes.hpp"
 #include "weft/choice.hpp"
 #include "weft/schedule_builder.hpp"
@@ -48,32 +49,6 @@ struct Overrides {
   const Override* find(Collective collective, std::uint64_t bytes) const;
 
   bool operator==(const Overrides&) const = default;
-};
-
-// What was measured on a topology, as bench/ writes it.
-struct MeasuredCell {
-  Collective collective = Collective::Barrier;
-  int ranks = 0;
-  std::uint64_t bytes = 0;
-  std::string algorithm;
-  int channels = 1;
-  std::int64_t time_ns = 0;
-
-  bool operator==(const MeasuredCell&) const = default;
-};
-
-struct MeasuredTable {
-  std::string fingerprint;  // of the graph it was measured on
-  std::vector<MeasuredCell> cells;
-
-  // {"schema": 1, "fingerprint": "...", "cells": [{collective, ranks, bytes, algorithm, channels, time_ns}, ...]}.
-  // Corrupt says where; unknown keys are refused.
-  static Result<MeasuredTable> from_json(std::string_view text);
-  std::string to_json() const;
-  // What a file of at most 16 MiB holds. Errors as of topology::read_file and from_json.
-  static Result<MeasuredTable> load(const std::string& file);
-
-  bool operator==(const MeasuredTable&) const = default;
 };
 
 enum class Detail : std::uint8_t {

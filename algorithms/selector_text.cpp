@@ -57,8 +57,9 @@ std::string Choice::to_string() const {
     std::string factor;
     if (best.estimate_ns > 0)
       factor = fmt::format("{:.2f} x", static_cast<double>(other.estimate_ns) / static_cast<double>(best.estimate_ns));
-    text += fmt::format("  also    {:<34} {:>10} {:>8}  {}\n", name_text(other), time_text(other.estimate_ns), factor,
-                        other.note);
+    const std::string binds = other.bottleneck.empty() ? "" : fmt::format("; {} binds", other.bottleneck);
+    text += fmt::format("  also    {:<34} {:>10} {:>8}  {}{}\n", name_text(other), time_text(other.estimate_ns), factor,
+                        other.note, binds);
   }
   return text;
 }

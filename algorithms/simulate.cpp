@@ -34,11 +34,8 @@ class Simulator {
         schedule_(schedule),
         fabric_(fabric),
         options_(options),
-        core_free_ps_(index(schedule.size), 0) {
-    std::vector<std::int64_t> capacities;
-    for (const Resource& resource : fabric.resources) capacities.push_back(resource.capacity);
-    flows_ =
-        make_flows(options.sharing, std::move(capacities), static_cast<int>(run_.messages.size() + run_.tracks.size()));
+        core_free_ps_(fabric.resources.size(), 0) {
+    flows_ = make_flows(options.sharing, run_.capacities, static_cast<int>(run_.messages.size() + run_.tracks.size()));
   }
 
   static Result<Simulation> run(const Schedule& schedule, std::uint64_t count, DataType dtype, Fabric& fabric,
@@ -122,10 +119,15 @@ class Simulator {
         case Track::Phase::Work:
           state.worked_ps = now_;
           if (state.sent >= 0) post(state.sent);
+          track.phase = Track::Phase::Take;
+          if (take(id, state)) return;
+          [[fallthrough]];
+        case Track::Phase::Take:
+          state.taken_ps = now_;
           track.phase = Track::Phase::Tail;
           [[fallthrough]];
         case Track::Phase::Tail:
-          if (fused(step.kind) && !arrived(track, state.received, Gate::Kind::Arrival)) return;
+          if (!taken_whole(id, track, step, state)) return;
           state.end_ps = now_;
           track.phase = Track::Phase::Reach;
           ++track.position;
@@ -137,7 +139,7 @@ class Simulator {
   // the track is woken when that changes.
   bool gates_open(Track& track, const Step& step, const StepState& state) {
     if (receives(step.kind) &&
-        !arrived(track, state.received, fused(step.kind) ? Gate::Kind::Head : Gate::Kind::Arrival))
+        !arrived(track, state.received, in_slices(step, state) ? Gate::Kind::Head : Gate::Kind::Arrival))
       return false;
     if (step.wait < 0) return true;
     const int sent = run_.state(track, step.wait).sent;
@@ -147,6 +149,11 @@ class Simulator {
     track.blocked_on = {Gate::Kind::End, sent};
     return false;
   }
+
+  // Whether the step begins with the first slice of what it receives.
+  static bool in_slices(const Step& step, const StepState& state) { return fused(step.kind) || takes(step, state); }
+  // Whether the rank's core takes the bytes out of the message.
+  static bool takes(const Step& step, const StepState& state) { return receives(step.kind) && state.local_bytes > 0; }
 
   bool arrived(Track& track, int received, Gate::Kind what) {
     Message& message = run_.messages[index(received)];
@@ -169,8 +176,7 @@ class Simulator {
     if (local(step.kind)) {
       if (state.local_bytes == 0) return false;
       const int flow = static_cast<int>(run_.messages.size()) + id;
-      flows_->start(flow, std::span(&fabric_.local_resource[index(track.rank)], 1), state.local_bytes,
-                    state.local_bytes, now_);
+      flows_->start(flow, core_of(track), state.work_bytes, state.work_bytes, now_);
       return true;
     }
     std::int64_t overhead_ps = 0;
@@ -179,13 +185,47 @@ class Simulator {
     if (overhead_ps == 0) return false;
     std::int64_t done_ps = now_ + overhead_ps;
     if (!fabric_.on_gpu[index(track.rank)]) {
-      // The channels of a CPU rank take turns on its core.
-      std::int64_t& free_ps = core_free_ps_[index(track.rank)];
+      // The channels of a CPU rank take turns on its core, as ranks do that share one.
+      std::int64_t& free_ps = core_free_ps_[index(core_of(track).front())];
       done_ps = std::max(free_ps, now_) + overhead_ps;
       free_ps = done_ps;
     }
     at(done_ps, EventKind::Resume, id);
     return true;
+  }
+
+  std::span<const int> core_of(const Track& track) const {
+    return std::span(&fabric_.local_resource[index(track.rank)], 1);
+  }
+
+  // Begins to take the bytes out of the message, which goes on while more of them arrive; false if others do that.
+  bool take(int id, const StepState& state) {
+    const Track& track = run_.tracks[index(id)];
+    if (!takes(track.steps[index(track.position)], state)) return false;
+    flows_->start(static_cast<int>(run_.messages.size()) + id, core_of(track), state.work_bytes, state.work_bytes,
+                  now_);
+    return true;
+  }
+
+  // Whether all of the message has come, and been taken: the last slice is taken after its arrival. If not, the track
+  // is woken.
+  bool taken_whole(int id, Track& track, const Step& step, const StepState& state) {
+    if (!in_slices(step, state)) return true;
+    if (!arrived(track, state.received, Gate::Kind::Arrival)) return false;
+    if (!takes(step, state)) return true;
+    const Message& message = run_.messages[index(state.received)];
+    const std::int64_t whole_ps = message.arrival_ps + take_slice_ps(message, state);
+    if (state.taken_ps >= message.arrival_ps || now_ >= whole_ps) return true;
+    at(whole_ps, EventKind::Resume, id);
+    return false;
+  }
+
+  // The time in which a slice is taken.
+  std::int64_t take_slice_ps(const Message& message, const StepState& state) const {
+    __extension__ using Wide = unsigned __int128;
+    const auto work = static_cast<Wide>(slice(message)) * state.work_bytes / state.local_bytes;
+    const int core = fabric_.local_resource[index(run_.tracks[index(message.to_track)].rank)];
+    return transfer_ps(static_cast<std::uint64_t>(work), run_.capacities[index(core)]);
   }
 
   // Messages ----------------------------------------------------------------------------------------------------------
@@ -201,13 +241,17 @@ class Simulator {
     Message& message = run_.messages[index(id)];
     message.start_ps = now_;
     if (message.bytes == 0) return at(now_, EventKind::End, id);
-    flows_->start(id, *message.resources, message.bytes, slice(message), now_);
+    flows_->start(id, message.route->resources, message.bytes, slice(message), now_);
   }
 
   std::uint64_t slice(const Message& message) const {
     return std::min(std::max<std::uint64_t>(options_.slice_bytes, 1), message.bytes);
   }
-  std::int64_t slice_ps(const Message& message) const { return transfer_ps(slice(message), message.route->capacity); }
+  std::int64_t slice_ps(const Message& message) const {
+    std::int64_t narrowest = kForever;
+    for (const int id : message.route->resources) narrowest = std::min(narrowest, run_.capacities[index(id)]);
+    return transfer_ps(slice(message), narrowest);
+  }
 
   void reached(const Milestone& milestone) {
     const int local_track = milestone.flow - static_cast<int>(run_.messages.size());
@@ -215,7 +259,7 @@ class Simulator {
     Message& message = run_.messages[index(milestone.flow)];
     if (!milestone.last) {
       message.head_ps = now_;
-      return at(now_ + message.route->latency_ps, EventKind::HeadArrive, milestone.flow);
+      return at(now_ + message.latency_ps(), EventKind::HeadArrive, milestone.flow);
     }
     if (message.upstream < 0) return at(now_, EventKind::End, milestone.flow);
     // What it passes on must have come first: it ends no earlier than one slice after that.
@@ -226,7 +270,10 @@ class Simulator {
 
   void end_after_upstream(int id) {
     Message& message = run_.messages[index(id)];
-    const std::int64_t earliest_ps = run_.messages[index(message.upstream)].arrival_ps + slice_ps(message);
+    const Message& upstream = run_.messages[index(message.upstream)];
+    const StepState& state = run_.state(run_.tracks[index(message.from_track)], message.from_step);
+    const std::int64_t take_ps = state.local_bytes > 0 ? take_slice_ps(upstream, state) : 0;
+    const std::int64_t earliest_ps = upstream.arrival_ps + take_ps + slice_ps(message);
     message.ended_by_upstream = earliest_ps > now_;
     at(std::max(now_, earliest_ps), EventKind::End, id);
   }
@@ -235,7 +282,7 @@ class Simulator {
     Message& message = run_.messages[index(id)];
     message.ended = true;
     message.end_ps = now_;
-    at(now_ + message.route->latency_ps, EventKind::Arrive, id);
+    at(now_ + message.latency_ps(), EventKind::Arrive, id);
     if (message.after >= 0 && run_.messages[index(message.after)].posted) leave(message.after);
     if (std::exchange(message.sender_waits, false)) wake(message.from_track);
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/calibration.hpp"
 #include "weft/graph.hpp"
 #include "weft/schedule.hpp"
 #include "weft/status.hpp"
@@ -56,13 +57,13 @@ struct SimulatedMessage {
   bool operator==(const SimulatedMessage&) const = default;
 };
 
-// One direction of a link, or the core of a rank (a CPU copies its own messages in and out, one at a time).
+// One direction of a link, or a core (it copies its ranks' messages in and out, one at a time).
 struct ResourceUse {
-  std::string name;  // "gpu3 -> nvswitch0", "host1/nic0 -> network", "core of rank 5"
+  std::string name;  // "gpu3 -> nvswitch0", "host1/nic0 -> network", "core of rank 5", "core of ranks 1, 5"
   std::uint64_t bytes = 0;
   std::int64_t busy_ps = 0;   // time in which at least one message used it
   std::int64_t capacity = 0;  // bytes per microsecond
-  int link = -1;              // index in Graph::links; -1: a core
+  int link = -1;              // index in Graph::links; -1: a core, or what was measured of a host's links
 
   bool operator==(const ResourceUse&) const = default;
 };
@@ -96,8 +97,9 @@ struct FabricState;
 // when first needed). One thread at a time.
 class Fabric {
  public:
+  // With what was measured on this very graph, where something was: `calibration` says what is otherwise assumed.
   // InvalidArgument names the rank whose node does not exist.
-  static Result<Fabric> create(topology::Graph graph, std::vector<int> placement);
+  static Result<Fabric> create(topology::Graph graph, std::vector<int> placement, const Calibration& calibration = {});
 
   Fabric(Fabric&&) noexcept;
   Fabric& operator=(Fabric&&) noexcept;
@@ -111,6 +113,8 @@ class Fabric {
 
  private:
   friend class Simulator;
+  friend Result<std::int64_t> least_ps(const Schedule& schedule, int rank, std::uint64_t count, DataType dtype,
+                                       Fabric& fabric);
   explicit Fabric(std::unique_ptr<FabricState> state);
   std::unique_ptr<FabricState> state_;
 };
@@ -120,5 +124,9 @@ class Fabric {
 // messages have no path, or if the schedule hangs or leaves messages over (verify says more about that).
 Result<Simulation> simulate(const Schedule& schedule, std::uint64_t count, DataType dtype, Fabric& fabric,
                             const SimulationOptions& options = {});
+
+// What the steps of `rank` take at least, whatever the other ranks do: their software's overhead, and what its core
+// moves. Of the schedule it needs that rank's steps only. No simulation ends earlier.
+Result<std::int64_t> least_ps(const Schedule& schedule, int rank, std::uint64_t count, DataType dtype, Fabric& fabric);
 
 }  // namespace weft::algorithms

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/heap_bytes.hpp"
+#include "topology/cpu_set.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -75,6 +78,9 @@ constexpr double kCoreCopyGbs = 8.0;
 constexpr double kGpuCopyGbs = 750.0;
 constexpr double kSameCoreGroupUs = 0.1;  // one cache line between cores of a group: 50 to 120 ns
 
+// Beyond this a flow's bytes in fixed point would not fit 64 bits.
+constexpr std::uint64_t kMaxWorkBytes = std::uint64_t{1} << 46;
+
 std::int64_t bytes_per_us(double gbs) { return std::max<std::int64_t>(1, std::llround(gbs * 1000.0)); }
 std::int64_t picoseconds(double us) { return std::llround(us * 1e6); }
 
@@ -86,7 +92,37 @@ std::string node_name(const Graph& graph, int id) {
   return fmt::format("host{}/{}", node.host, node.name);
 }
 
-std::vector<Resource> list_resources(const Graph& graph, const std::vector<int>& placement) {
+// Where ranks outnumber the processors of the node that they are placed on, they share them in turn.
+struct CoreSharing {
+  std::vector<int> first;           // by rank: the first rank on the same core
+  std::vector<int> ranks_per_core;  // by rank
+};
+
+int processors_of(const topology::Node& node) {
+  if (!node.cpus.empty()) return static_cast<int>(topology::count_cpus(node.cpus));
+  return node.cores.value_or(0);
+}
+
+CoreSharing share_cores(const Graph& graph, const std::vector<int>& placement) {
+  std::map<int, std::vector<int>> ranks_on;
+  for (std::size_t rank = 0; rank < placement.size(); ++rank)
+    ranks_on[placement[rank]].push_back(static_cast<int>(rank));
+  CoreSharing sharing;
+  sharing.first.resize(placement.size());
+  sharing.ranks_per_core.assign(placement.size(), 1);
+  for (const auto& [id, ranks] : ranks_on) {
+    const topology::Node& node = graph.nodes[static_cast<std::size_t>(id)];
+    const std::size_t known = node.kind == NodeKind::Gpu ? 0 : static_cast<std::size_t>(processors_of(node));
+    const std::size_t cores = known == 0 ? ranks.size() : std::min(known, ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      sharing.first[static_cast<std::size_t>(ranks[i])] = ranks[i % cores];
+      sharing.ranks_per_core[static_cast<std::size_t>(ranks[i])] = static_cast<int>((ranks.size() + cores - 1) / cores);
+    }
+  }
+  return sharing;
+}
+
+std::vector<Resource> link_resources(const Graph& graph) {
   std::vector<Resource> resources;
   std::vector<std::string> names;
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) names.push_back(node_name(graph, static_cast<int>(id)));
@@ -99,17 +135,54 @@ std::vector<Resource> list_resources(const Graph& graph, const std::vector<int>&
     resources.push_back({a + " -> " + b, capacity, static_cast<int>(i), true, -1});
     resources.push_back({b + " -> " + a, capacity, static_cast<int>(i), false, -1});
   }
+  return resources;
+}
+
+std::string core_name(const std::vector<int>& firsts, int rank) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t other = 0; other < firsts.size(); ++other)
+    if (firsts[other] == rank) ranks.push_back(other);
+  return fmt::format("core of {} {}", ranks.size() > 1 ? "ranks" : "rank", fmt::join(ranks, ", "));
+}
+
+std::vector<Resource> list_resources(const Graph& graph, const std::vector<int>& placement, const CoreSharing& sharing,
+                                     const Calibration& calibration) {
+  std::vector<Resource> resources = link_resources(graph);
   for (std::size_t rank = 0; rank < placement.size(); ++rank) {
+    if (sharing.first[rank] != static_cast<int>(rank)) continue;
     const topology::Node& node = graph.nodes[static_cast<std::size_t>(placement[rank])];
     const bool gpu = node.kind == NodeKind::Gpu;
     const double gbs = node.loopback_gbs.value_or(gpu ? kGpuCopyGbs : kCoreCopyGbs);
-    resources.push_back({fmt::format("{} of rank {}", gpu ? "memory" : "core", rank), bytes_per_us(gbs), -1, true,
-                         static_cast<int>(rank)});
+    const int number = static_cast<int>(rank);
+    resources.push_back({gpu ? fmt::format("memory of rank {}", rank) : core_name(sharing.first, number),
+                         bytes_per_us(gbs), -1, true, number,
+                         gpu ? nullptr : calibration.with(sharing.ranks_per_core[rank])});
   }
   std::sort(resources.begin(), resources.end(), [](const Resource& x, const Resource& y) {
     return std::tie(x.name, x.capacity) < std::tie(y.name, y.capacity);
   });
   return resources;
+}
+
+// Behind the others, and so in an order of their own.
+HostWays add_host_ways(const NetworkCalibration& network, std::vector<Resource>& resources) {
+  HostWays ways;
+  const auto add = [&](std::string name, std::int64_t capacity) {
+    resources.push_back({std::move(name), capacity});
+    return static_cast<int>(resources.size()) - 1;
+  };
+  for (std::size_t host = 0; host < network.hosts.size(); ++host) {
+    ways.up.push_back(add(fmt::format("host {} -> network", host), network.hosts[host].up));
+    ways.down.push_back(add(fmt::format("network -> host {}", host), network.hosts[host].down));
+  }
+  if (network.together > 0) ways.together = add("network that all hosts share", network.together);
+  return ways;
+}
+
+std::int64_t call_ps(const Calibration& calibration, const std::vector<int>& ranks_per_core) {
+  const int most = ranks_per_core.empty() ? 1 : *std::max_element(ranks_per_core.begin(), ranks_per_core.end());
+  if (const HostCalibration* const host = calibration.with(most)) return host->call_ps;
+  return calibration.network ? calibration.network->call_ps : 0;
 }
 
 Medium medium_of(const Graph& graph, const topology::Path& path, bool gpus) {
@@ -133,6 +206,14 @@ Medium medium_of(const Graph& graph, const topology::Path& path, bool gpus) {
 
 }  // namespace
 
+bool FabricState::crosses_measured_network(int from, int to) const {
+  if (ways.up.empty()) return false;
+  const auto host_of = [&](int rank) {
+    return graph.nodes[static_cast<std::size_t>(placement[static_cast<std::size_t>(rank)])].host;
+  };
+  return host_of(from) != host_of(to);
+}
+
 Route FabricState::make_route(int from, int to) const {
   const std::size_t sender = static_cast<std::size_t>(from);
   const std::size_t receiver = static_cast<std::size_t>(to);
@@ -145,29 +226,42 @@ Route FabricState::make_route(int from, int to) const {
     path = graph.best_path(placement[sender], placement[receiver]);
     if (path.path_class == topology::PathClass::None) return route;
   }
+  route.connected = true;
   const Medium medium = medium_of(graph, path, on_gpu[sender] && on_gpu[receiver]);
-  for (const topology::Hop& hop : path.hops)
-    route.resources.push_back(link_resource[hop.forward ? 1 : 0][static_cast<std::size_t>(hop.link)]);
+  const Overhead overhead = overhead_of(medium);
+  route.latency_ps = route.slot_latency_ps = picoseconds(path.latency_us);
+  route.send_overhead_ps = overhead.send_ps;
+  route.receive_overhead_ps = overhead.receive_ps;
+  if (crosses_measured_network(from, to)) {
+    const auto host = [&](std::size_t rank) {
+      return static_cast<std::size_t>(graph.nodes[static_cast<std::size_t>(placement[rank])].host);
+    };
+    route.resources = {ways.up[host(sender)], ways.down[host(receiver)]};
+    if (ways.together >= 0) route.resources.push_back(ways.together);
+    route.latency_ps = route.slot_latency_ps = calibration.network->latency_ps;
+    route.send_overhead_ps = route.receive_overhead_ps = calibration.network->overhead_ps;
+  } else {
+    for (const topology::Hop& hop : path.hops)
+      route.resources.push_back(link_resource[hop.forward ? 1 : 0][static_cast<std::size_t>(hop.link)]);
+    const HostCalibration* const measured = calibration.with(ranks_per_core[receiver]);
+    if (medium == Medium::SharedMemory && measured != nullptr && !on_gpu[sender] && !on_gpu[receiver]) {
+      // Ranks that share a core take turns on it, so each further one makes a message wait as much longer.
+      const std::int64_t turns = std::max(1, ranks_per_core[receiver] / measured->ranks_per_core);
+      route.latency_ps = measured->line_ps * turns;
+      route.slot_latency_ps = measured->slot_ps * turns;
+      route.send_overhead_ps = route.receive_overhead_ps = measured->overhead_ps;
+      // The graph's links between cores are estimates of what was measured here with the cores.
+      route.resources.clear();
+    }
+  }
   // A verbs adapter reads and writes memory itself, and a GPU's copies cost no core. Everything else goes through the
   // core of the rank, and what is reduced on arrival always does.
   const bool adapter_copies = medium == Medium::Verbs;
-  const bool sender_copies = same_node || (!adapter_copies && !on_gpu[sender]);
-  const bool receiver_copies = same_node || (!adapter_copies && !on_gpu[receiver]);
-  if (sender_copies) route.resources.push_back(local_resource[sender]);
-  route.reducing_resources = route.resources;
-  if (receiver_copies) route.resources.push_back(local_resource[receiver]);
-  if (receiver_copies || !on_gpu[receiver]) route.reducing_resources.push_back(local_resource[receiver]);
+  if (same_node || (!adapter_copies && !on_gpu[sender])) route.resources.push_back(local_resource[sender]);
+  if (same_node && on_gpu[receiver]) route.resources.push_back(local_resource[receiver]);
+  route.copied_by_receiver = !on_gpu[receiver] && !adapter_copies;
+  route.reduced_by_receiver = !on_gpu[receiver];
   std::sort(route.resources.begin(), route.resources.end());
-  std::sort(route.reducing_resources.begin(), route.reducing_resources.end());
-
-  route.connected = true;
-  route.capacity = resources[static_cast<std::size_t>(route.resources.front())].capacity;
-  for (const int id : route.resources)
-    route.capacity = std::min(route.capacity, resources[static_cast<std::size_t>(id)].capacity);
-  const Overhead overhead = overhead_of(medium);
-  route.latency_ps = picoseconds(path.latency_us);
-  route.send_overhead_ps = overhead.send_ps;
-  route.receive_overhead_ps = overhead.receive_ps;
   return route;
 }
 
@@ -178,12 +272,32 @@ const Route& FabricState::route(int from, int to) {
   return routes.emplace(key, make_route(from, to)).first->second;
 }
 
+std::vector<std::int64_t> FabricState::capacities(std::uint64_t footprint) const {
+  std::vector<std::int64_t> all;
+  all.reserve(resources.size());
+  for (const Resource& resource : resources)
+    all.push_back(resource.rates == nullptr ? resource.capacity : resource.rates->rates_at(footprint).write);
+  return all;
+}
+
+std::uint64_t FabricState::work_bytes(int rank, bool message, bool reduced, std::uint64_t bytes,
+                                      std::uint64_t footprint) const {
+  const int id = local_resource[static_cast<std::size_t>(rank)];
+  const HostCalibration* const measured = resources[static_cast<std::size_t>(id)].rates;
+  if (measured == nullptr || bytes == 0) return bytes;
+  const CoreRates& rates = measured->rates_at(footprint);
+  __extension__ using Wide = unsigned __int128;
+  const auto rate = static_cast<std::uint64_t>(reduced ? rates.reduce : message ? rates.read : rates.copy);
+  const Wide work = static_cast<Wide>(bytes) * static_cast<std::uint64_t>(rates.write) / rate;
+  return static_cast<std::uint64_t>(std::clamp(work, Wide{1}, Wide{kMaxWorkBytes}));
+}
+
 Fabric::Fabric(std::unique_ptr<FabricState> state) : state_(std::move(state)) {}
 Fabric::Fabric(Fabric&&) noexcept = default;
 Fabric& Fabric::operator=(Fabric&&) noexcept = default;
 Fabric::~Fabric() = default;
 
-Result<Fabric> Fabric::create(Graph graph, std::vector<int> placement) {
+Result<Fabric> Fabric::create(Graph graph, std::vector<int> placement, const Calibration& calibration) {
   for (std::size_t rank = 0; rank < placement.size(); ++rank) {
     const int node = placement[rank];
     if (node < 0 || node >= static_cast<int>(graph.nodes.size()))
@@ -192,7 +306,9 @@ Result<Fabric> Fabric::create(Graph graph, std::vector<int> placement) {
                                 graph.name, static_cast<int>(graph.nodes.size()) - 1));
   }
   auto state = std::make_unique<FabricState>();
-  state->resources = list_resources(graph, placement);
+  state->calibration = calibration.with_core_of_fewest();
+  CoreSharing sharing = share_cores(graph, placement);
+  state->resources = list_resources(graph, placement, sharing, state->calibration);
   for (std::vector<int>& by_link : state->link_resource) by_link.assign(graph.links.size(), -1);
   state->local_resource.assign(placement.size(), -1);
   for (std::size_t id = 0; id < state->resources.size(); ++id) {
@@ -202,10 +318,16 @@ Result<Fabric> Fabric::create(Graph graph, std::vector<int> placement) {
     else
       state->local_resource[static_cast<std::size_t>(resource.rank)] = static_cast<int>(id);
   }
+  for (std::size_t rank = 0; rank < placement.size(); ++rank)
+    state->local_resource[rank] = state->local_resource[static_cast<std::size_t>(sharing.first[rank])];
+  const std::optional<NetworkCalibration>& network = state->calibration.network;
+  if (network && network->hosts.size() == static_cast<std::size_t>(graph.hosts()))
+    state->ways = add_host_ways(*network, state->resources);
   for (const int node : placement)
     state->on_gpu.push_back(graph.nodes[static_cast<std::size_t>(node)].kind == NodeKind::Gpu);
   const bool any_gpu = std::find(state->on_gpu.begin(), state->on_gpu.end(), true) != state->on_gpu.end();
-  state->start_ps = any_gpu ? kGpuStartPs : 0;
+  state->start_ps = any_gpu ? kGpuStartPs : call_ps(state->calibration, sharing.ranks_per_core);
+  state->ranks_per_core = std::move(sharing.ranks_per_core);
   state->graph = std::move(graph);
   state->placement = std::move(placement);
   return Fabric(std::move(state));
@@ -229,7 +351,7 @@ std::uint64_t Fabric::memory_bytes() const {
   for (const Resource& resource : state_->resources) bytes += base::heap_bytes(resource.name);
   for (const auto& [pair, route] : state_->routes) {
     bytes += sizeof(Route) + 4 * sizeof(std::uint64_t);
-    bytes += (route.resources.capacity() + route.reducing_resources.capacity()) * sizeof(int);
+    bytes += route.resources.capacity() * sizeof(int);
   }
   return bytes;
 }

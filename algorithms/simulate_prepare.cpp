@@ -15,12 +15,25 @@ constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 46;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+std::uint64_t elements_of(const Schedule& schedule, const Layout& layout, int rank, const Span& span,
+                          std::uint64_t count) {
+  std::uint64_t elements = 0;
+  if (span.space == Space::Scratch) {
+    const std::vector<std::int32_t>& chunks = schedule.ranks[index(rank)].scratch[index(span.slot)].chunks;
+    for (int i = span.first; i < span.first + span.count; ++i) elements += layout.elements(chunks[index(i)], count);
+  } else if (span.space != Space::None) {
+    elements = layout.begin_element(span.first + span.count, count) - layout.begin_element(span.first, count);
+  }
+  return elements;
+}
+
 class Preparation {
  public:
   Preparation(const Schedule& schedule, std::uint64_t count, DataType dtype, FabricState& fabric)
       : schedule_(schedule),
         layout_(layout_of(schedule)),
         count_(count),
+        dtype_(dtype),
         element_bytes_(size_of(dtype)),
         fabric_(fabric) {}
 
@@ -30,6 +43,8 @@ class Preparation {
     if (element_bytes_ > 0 && count_ > kMaxMessageBytes / element_bytes_ / index(layout_.blocks()))
       return wrong(fmt::format("{} elements are more than the simulator can count", count_));
     run_.start_ps = fabric_.start_ps;
+    footprint_ = largest_buffers(schedule_, count_, dtype_);
+    run_.capacities = fabric_.capacities(footprint_);
     for (int rank = 0; rank < schedule_.size; ++rank) WEFT_TRY(add_tracks(rank));
     WEFT_TRY(add_messages());
     return std::move(run_);
@@ -59,7 +74,11 @@ class Preparation {
       for (std::size_t i = 0; i < track.steps.size(); ++i) WEFT_TRY(check(track, static_cast<int>(i)));
       for (const Step& step : track.steps) {
         StepState state;
-        if (step.kind == StepKind::Copy || step.kind == StepKind::Reduce) state.local_bytes = bytes(rank, step.dst);
+        if (step.kind == StepKind::Copy || step.kind == StepKind::Reduce) {
+          state.local_bytes = bytes(rank, step.dst);
+          state.work_bytes =
+              fabric_.work_bytes(rank, false, step.kind == StepKind::Reduce, state.local_bytes, footprint_);
+        }
         run_.states.push_back(state);
       }
       run_.tracks.push_back(track);
@@ -130,8 +149,11 @@ class Preparation {
                    fmt::format("the graph \"{}\" has no path to rank {}", fabric_.graph.name, to.rank));
     const StepKind kind = step_at(to).kind;
     const bool reduced = kind == StepKind::RecvReduce || kind == StepKind::RecvReduceSend;
-    message.resources = reduced ? &message.route->reducing_resources : &message.route->resources;
     message.bytes = bytes(from.rank, sent_span(step_at(from)));
+    if (reduced ? message.route->reduced_by_receiver : message.route->copied_by_receiver) {
+      state_at(to).local_bytes = message.bytes;
+      state_at(to).work_bytes = fabric_.work_bytes(to.rank, true, reduced, message.bytes, footprint_);
+    }
     message.before = lane.before;
     if (lane.before >= 0) run_.messages[index(lane.before)].after = number;
     state_at(from).sent = number;
@@ -146,28 +168,36 @@ class Preparation {
   }
   StepState& state_at(const StepPlace& place) { return run_.state(run_.tracks[index(track_at(place))], place.step); }
 
-  // Bytes of a span: of its chunks for `count_` elements per block.
   std::uint64_t bytes(int rank, const Span& span) const {
-    std::uint64_t elements = 0;
-    if (span.space == Space::Scratch) {
-      const std::vector<std::int32_t>& chunks = schedule_.ranks[index(rank)].scratch[index(span.slot)].chunks;
-      for (int i = span.first; i < span.first + span.count; ++i) elements += layout_.elements(chunks[index(i)], count_);
-    } else if (span.space != Space::None) {
-      elements = layout_.begin_element(span.first + span.count, count_) - layout_.begin_element(span.first, count_);
-    }
-    return elements * element_bytes_;
+    return elements_of(schedule_, layout_, rank, span, count_) * element_bytes_;
   }
 
   const Schedule& schedule_;
   Layout layout_;
   std::uint64_t count_;
+  DataType dtype_;
   std::size_t element_bytes_;
   FabricState& fabric_;
   Execution run_;
+  std::uint64_t footprint_ = 0;   // bytes of the buffers of the rank that has most
   std::vector<int> first_track_;  // by rank
 };
 
 }  // namespace
+
+std::uint64_t bytes_of(const Schedule& schedule, int rank, const Span& span, std::uint64_t count, DataType dtype) {
+  return elements_of(schedule, layout_of(schedule), rank, span, count) * size_of(dtype);
+}
+
+std::uint64_t largest_buffers(const Schedule& schedule, std::uint64_t count, DataType dtype) {
+  const Layout layout = layout_of(schedule);
+  std::uint64_t most = 0;
+  for (int rank = 0; rank < schedule.size; ++rank) {
+    most = std::max(most, layout.begin_element(layout.input_chunks(rank), count) +
+                              layout.begin_element(layout.output_chunks(rank), count));
+  }
+  return most * size_of(dtype);
+}
 
 Result<Execution> prepare_execution(const Schedule& schedule, std::uint64_t count, DataType dtype,
                                     FabricState& fabric) {

@@ -91,7 +91,13 @@ class CauseWalk {
   void step_end() {
     const Track& track = run_.tracks[index(place_.id)];
     const StepState& state = run_.state(track, place_.step);
-    if (state.tail.kind != Gate::Kind::None) return follow(state.tail);
+    if (state.tail.kind != Gate::Kind::None) {
+      // The last slice was taken out of the message when it had come.
+      back_to(run_.messages[index(state.tail.message)].arrival_ps, path_.local_ps);
+      return follow(state.tail);
+    }
+    if (time_ps_ > state.worked_ps)
+      back_over_flow(state.worked_ps, static_cast<int>(run_.messages.size()) + place_.id, path_.local_ps);
     place_.kind = Place::StepWorked;
   }
 
@@ -172,9 +178,9 @@ CriticalPath critical_path(const Execution& run, const Flows& flows, const Fabri
 std::vector<ResourceUse> used_resources(const Execution& run, const Flows& flows, const FabricState& fabric) {
   std::vector<ResourceUse> all;
   for (const Resource& resource : fabric.resources)
-    all.push_back({resource.name, 0, 0, resource.capacity, resource.link});
+    all.push_back({resource.name, 0, 0, run.capacities[all.size()], resource.link});
   for (const Message& message : run.messages)
-    for (const int id : *message.resources) all[index(id)].bytes += message.bytes;
+    for (const int id : message.route->resources) all[index(id)].bytes += message.bytes;
   for (const Track& track : run.tracks)
     for (std::size_t i = 0; i < track.steps.size(); ++i)
       all[index(fabric.local_resource[index(track.rank)])].bytes += run.state(track, static_cast<int>(i)).local_bytes;

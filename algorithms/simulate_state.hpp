@@ -21,18 +21,20 @@ struct Gate {
 struct StepState {
   int received = -1;              // message that a receiving step takes
   int sent = -1;                  // message that a sending step posts
-  std::uint64_t local_bytes = 0;  // that a Copy or Reduce writes
+  std::uint64_t local_bytes = 0;  // that a Copy or Reduce writes, or a receiving step takes out of its message itself
+  std::uint64_t work_bytes = 0;   // the same as work of the core
   Gate gate;                      // last thing waited for before the step's own work
   Gate tail;                      // fused steps: whether the rest of the message came later than the own work
   std::int64_t start_ps = 0;      // the channel reached the step
   std::int64_t open_ps = 0;       // all gates were open: the step's own work began
   std::int64_t worked_ps = 0;     // the own work was done; what is to be sent was posted
+  std::int64_t taken_ps = 0;      // what of the message had come was taken out of it
   std::int64_t end_ps = 0;
 };
 
 // The steps of one channel of one rank.
 struct Track {
-  enum class Phase : std::uint8_t { Reach, Gated, Work, Tail };
+  enum class Phase : std::uint8_t { Reach, Gated, Work, Take, Tail };
   int rank = 0;
   int channel = 0;
   std::span<const Step> steps;
@@ -47,7 +49,6 @@ struct Message {
   int from_step = -1;
   int to_track = -1;  // -1: nobody receives it
   const Route* route = nullptr;
-  const std::vector<int>* resources = nullptr;
   std::uint64_t bytes = 0;
   int before = -1;  // the previous message of the same sender, receiver and channel
   int after = -1;
@@ -66,12 +67,15 @@ struct Message {
   std::int64_t head_ps = 0;  // the first slice has left
   std::int64_t end_ps = 0;
   std::int64_t arrival_ps = 0;
+
+  std::int64_t latency_ps() const { return bytes > kLineBytes ? route->slot_latency_ps : route->latency_ps; }
 };
 
 struct Execution {
-  std::vector<Track> tracks;      // by rank, then channel
-  std::vector<StepState> states;  // by track, then step
-  std::vector<Message> messages;  // by sending track, then step
+  std::vector<Track> tracks;             // by rank, then channel
+  std::vector<StepState> states;         // by track, then step
+  std::vector<Message> messages;         // by sending track, then step
+  std::vector<std::int64_t> capacities;  // by resource
   std::int64_t start_ps = 0;
 
   const StepState& state(const Track& track, int step) const {
@@ -79,6 +83,11 @@ struct Execution {
   }
   StepState& state(const Track& track, int step) { return states[static_cast<std::size_t>(track.first_state + step)]; }
 };
+
+// Bytes of a span of the rank's memory: of its chunks, for `count` elements per block.
+std::uint64_t bytes_of(const Schedule& schedule, int rank, const Span& span, std::uint64_t count, DataType dtype);
+// Bytes of input and output of the rank that has most: by them it is known in which cache they lie.
+std::uint64_t largest_buffers(const Schedule& schedule, std::uint64_t count, DataType dtype);
 
 // Numbers tracks and messages and pairs sends with receives. InvalidArgument if that cannot be done.
 Result<Execution> prepare_execution(const Schedule& schedule, std::uint64_t count, DataType dtype, FabricState& fabric);

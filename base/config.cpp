@@ -110,7 +110,8 @@ constexpr std::array kVariables = {
     Variable{"WEFT_NUMERICS", "name", "fast", "numerics",
              "invariant: the bits of a reduction depend on the inputs and the order of the ranks only", set_numerics},
     Variable{"WEFT_TABLE", "file", "", "table_file",
-             "What was measured on this topology, as weft-bench --tune writes it: chooses before the cost model",
+             "What was measured on this topology, as weft-bench --tune (chooses before the cost model) and --calibrate "
+             "(the model goes by it) write it",
              set_text<&Options::table_file>},
     Variable{"WEFT_SCHEDULES", "list of files", "", "schedule_files",
              "Schedules besides the built-in algorithms, as weft-schedule export writes them: ring.json:tree.json",

@@ -80,7 +80,7 @@ Result<Planner*> CommunicatorState::planner() {
   for (int rank = 0; rank < size(); ++rank)
     placement.push_back(runtime_->placement()[static_cast<std::size_t>(member_.root_rank(rank))]);
   const Agreement& agreement = runtime_->agreement();
-  WEFT_TRY_ASSIGN(auto model, runtime_->models().take(agreement.graph, placement));
+  WEFT_TRY_ASSIGN(auto model, runtime_->models().take(agreement.graph, placement, runtime_->table()));
   WEFT_TRY_ASSIGN(planner_, Planner::create(std::move(model), agreement.algorithms, agreement.channels,
                                             agreement.numerics, runtime_->table(), &runtime_->schedules()));
   return planner_.get();

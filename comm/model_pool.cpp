@@ -5,7 +5,8 @@
 
 namespace weft::comm {
 
-Result<ModelPool::Lease> ModelPool::take(const topology::Graph& graph, const std::vector<int>& placement) {
+Result<ModelPool::Lease> ModelPool::take(const topology::Graph& graph, const std::vector<int>& placement,
+                                         const algorithms::MeasuredTable* measured) {
   const auto known =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.placement == placement; });
   if (known != entries_.end()) {
@@ -13,7 +14,7 @@ Result<ModelPool::Lease> ModelPool::take(const topology::Graph& graph, const std
     return Lease(this, &*known);
   }
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
-                  algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement));
+                  algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement, measured));
   entries_.push_back({placement, std::move(model), 1});
   return Lease(this, &entries_.back());
 }

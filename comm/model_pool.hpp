@@ -54,8 +54,10 @@ class ModelPool final {
   ModelPool(const ModelPool&) = delete;
   ModelPool& operator=(const ModelPool&) = delete;
 
-  // The model of ranks that are placed on these nodes of the graph, which is always the same.
-  Result<Lease> take(const topology::Graph& graph, const std::vector<int>& placement);
+  // The model of ranks that are placed on these nodes of the graph. The graph and what was measured (null: nothing) are
+  // always the same.
+  Result<Lease> take(const topology::Graph& graph, const std::vector<int>& placement,
+                     const algorithms::MeasuredTable* measured);
   std::uint64_t bytes() const;
 
  private:

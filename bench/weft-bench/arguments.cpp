@@ -4,23 +4,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-#include "algorithms/export.hpp"
-#include "algorithms/loaded_schedules.hpp"
 #include "base/command_line.hpp"
 #include "base/limits.hpp"
-#include "base/message_sizes.hpp"
-#include "weft/schedule_builder.hpp"
+#include "bench/weft-bench/schedule_file.hpp"
+#include "bench/weft-bench/words.hpp"
 #include "weft/version.hpp"
 
 namespace weft::bench {
 namespace {
-
-constexpr int kMaxRanks = 4096;
-constexpr int kBenchTimeoutMs = 60'000;  // a benchmark that waits longer has failed
 
 constexpr const char* kFooter = R"(
 Sizes are bytes; k, M, G and T behind them mean 1024 bytes, its square and so on. They follow nccl-tests: the whole buffer for all_gather, reduce_scatter, all_to_all, gather and scatter. time is the median over
@@ -33,234 +27,14 @@ Exit status: 0 fine, 1 a wrong result or a failed run, 2 bad input, or output th
 Examples:
   weft-bench all_reduce -n 4
   weft-bench all -n 4 --dtype all --op all --max-bytes 64k --iterations 1
-  weft-bench --schedule FILE.json                 runs what weft-schedule export wrote, on its ranks
   weft-bench all_reduce -n 2 --algorithm ring@4 --transport ucx --min-bytes 1M --max-bytes 1G
   mpirun -n 8 weft-bench all_gather --json all_gather.json
-  weft-bench --tune -n 4 --table table.json       and then WEFT_TABLE=table.json
-  weft-bench --regret -n 4 --json regret.json)";
-
-// What CLI11 fills before names become values.
-struct Words {
-  std::vector<std::string> collectives;
-  std::vector<std::string> dtypes = {"float32"};
-  std::vector<std::string> ops = {"sum"};
-  std::string min_bytes = "8";
-  std::string max_bytes = "64M";
-  std::string root = "0";
-  bool out_of_place = false;
-  bool no_check = false;
-  bool no_pin = false;
-  bool tune = false;
-  bool regret = false;
-  bool factor_given = false;
-  bool root_given = false;
-  bool list = false;
-  std::string numerics;
-};
-
-std::string join(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
-
-constexpr std::string_view kUnevenEnd = "_v";
-
-std::vector<Kind> all_kinds() {
-  std::vector<Kind> kinds;
-  for (int i = 0; i < kCollectives; ++i) kinds.push_back({static_cast<Collective>(i), false});
-  for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter, Collective::AllToAll,
-                                      Collective::Gather, Collective::Scatter})
-    kinds.push_back({collective, true});
-  return kinds;
-}
-
-std::optional<Kind> parse_kind(std::string_view name) {
-  const bool uneven = name.ends_with(kUnevenEnd);
-  if (uneven) name.remove_suffix(kUnevenEnd.size());
-  const std::optional<Collective> collective = parse_collective(name);
-  if (!collective) return std::nullopt;
-  const Kind kind{*collective, uneven};
-  const std::vector<Kind> known = all_kinds();
-  return std::find(known.begin(), known.end(), kind) == known.end() ? std::nullopt : std::optional(kind);
-}
-
-// "all", or names; the message lists the names there are.
-template <typename T, typename Parse>
-std::vector<T> named(const std::vector<std::string>& words, const std::vector<T>& all, std::string_view what,
-                     Parse parse_one) {
-  std::vector<T> values;
-  std::vector<std::string> known;
-  for (const T& one : all) known.emplace_back(to_string(one));
-  for (const auto& word : words) {
-    if (word == "all") {
-      values.insert(values.end(), all.begin(), all.end());
-      continue;
-    }
-    const std::optional<T> value = parse_one(word);
-    if (!value)
-      throw CLI::ValidationError(fmt::format("there is no {} \"{}\"; choose from {}, or all", what, word, join(known)));
-    values.push_back(*value);
-  }
-  return values;
-}
-
-template <typename T>
-std::vector<T> all_of(int count) {
-  std::vector<T> values;
-  for (int i = 0; i < count; ++i) values.push_back(static_cast<T>(i));
-  return values;
-}
-
-// Each once, in the order given.
-template <typename T>
-void unique(std::vector<T>& values) {
-  std::vector<T> once;
-  for (const T& value : values) {
-    if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
-  }
-  values = std::move(once);
-}
-
-std::uint64_t bytes_of(const std::string& option, const std::string& text) {
-  const auto bytes = base::parse_bytes(text);
-  if (!bytes) throw CLI::ValidationError(fmt::format("{} {}", option, bytes.error().message()));
-  return *bytes;
-}
-
-int root_of(const std::string& text) {
-  if (text == "all") return kAllRoots;
-  int root = 0;
-  if (!CLI::detail::lexical_cast(text, root) || root < 0) {
-    throw CLI::ValidationError(fmt::format("--root \"{}\" is neither a rank nor \"all\"", text));
-  }
-  return root;
-}
-
-// What compares algorithms does so for the calls of equal counts; without v-variants, whose choice is the same.
-std::vector<Kind> compared_kinds() {
-  std::vector<Kind> kinds = all_kinds();
-  std::erase_if(kinds, [](const Kind& kind) { return kind.uneven; });
-  return kinds;
-}
-
-std::vector<algorithms::ScheduleText> schedule_text(const Arguments& arguments) {
-  if (arguments.schedule.empty()) return {};
-  auto texts = algorithms::read_schedule_files({arguments.schedule});
-  if (!texts) throw CLI::ValidationError(fmt::format("--schedule {}", texts.error().message()));
-  return std::move(*texts);
-}
-
-// What is measured with --schedule is what the file holds: its collective, on its ranks, with its root. Whether it is
-// right is found out when the communicator is made.
-void convert_schedule(Words& words, Arguments& arguments) {
-  if (arguments.schedule.empty()) return;
-  const auto schedule = algorithms::schedule_from_json(schedule_text(arguments).front().text);
-  const auto wrong = [&](std::string_view what) {
-    throw CLI::ValidationError(fmt::format("--schedule {}: {}", arguments.schedule, what));
-  };
-  if (!schedule) wrong(schedule.error().message());
-  if (words.tune || words.regret) return;  // one candidate more
-  if (!arguments.algorithm.empty()) wrong("the file is the algorithm: leave --algorithm out");
-  if (words.collectives.empty()) words.collectives.emplace_back(to_string(schedule->collective));
-  for (const std::string& word : words.collectives) {
-    const std::optional<Kind> kind = parse_kind(word);
-    if (!kind || kind->collective != schedule->collective)
-      wrong(fmt::format("it is for {}, not for {}", to_string(schedule->collective), word));
-  }
-  if (arguments.ranks && *arguments.ranks != schedule->size)
-    wrong(fmt::format("it is for {} ranks, and -n is {}", schedule->size, *arguments.ranks));
-  const std::string root = std::to_string(schedule->root);
-  if (has_root(schedule->collective) && words.root_given && words.root != root)
-    wrong(fmt::format("it is for root {}, and --root is {}", root, words.root));
-  if (has_root(schedule->collective)) words.root = root;
-  arguments.schedule_ranks = schedule->size;
-  arguments.algorithm = std::string(algorithms::kLoadedPrefix) + schedule->algorithm;
-}
-
-void convert_task(const Words& words, Arguments& arguments) {
-  if (words.tune || words.regret) arguments.task = words.tune ? Task::Tune : Task::Regret;
-  if (arguments.task == Task::Measure) {
-    if (words.collectives.empty()) throw CLI::ValidationError("collective is required");
-    arguments.collectives = named(words.collectives, all_kinds(), "collective", parse_kind);
-    return;
-  }
-  if (!arguments.algorithm.empty())
-    throw CLI::ValidationError("--algorithm leaves nothing to compare: leave it out with --tune and --regret");
-  if (arguments.task == Task::Tune && !arguments.json.empty())
-    throw CLI::ValidationError("--tune writes its times to --table: leave --json out");
-  const std::vector<Kind> all = compared_kinds();
-  arguments.collectives =
-      words.collectives.empty() ? all : named(words.collectives, all, "collective to compare", parse_kind);
-  for (const Kind& kind : arguments.collectives) {
-    if (kind.uneven)
-      throw CLI::ValidationError(
-          fmt::format("{} is chosen as {} is: give that", to_string(kind), to_string(kind.collective)));
-  }
-  if (!words.factor_given) arguments.factor = 4;
-  // A cell of the table knows neither type nor place nor numerics.
-  const bool one_of_each = words.dtypes.size() == 1 && words.ops.size() == 1 && words.dtypes.front() != "all" &&
-                           words.ops.front() != "all" && !(words.out_of_place && arguments.in_place);
-  if (arguments.task == Task::Tune && !one_of_each)
-    throw CLI::ValidationError("--tune measures one --dtype, one --op, and in place or not: give one of each");
-  if (arguments.task == Task::Tune && words.numerics == "invariant")
-    throw CLI::ValidationError(
-        "--tune measures all algorithms, which --numerics invariant does not allow: leave it out");
-}
-
-// Values from words; throws CLI::ValidationError.
-void convert(Words& words, Arguments& arguments) {
-  convert_schedule(words, arguments);
-  convert_task(words, arguments);
-  arguments.dtypes = named(words.dtypes, all_of<DataType>(kDataTypes), "data type", parse_data_type);
-  arguments.ops = named(words.ops, all_of<ReduceOp>(kReduceOps), "reduce op", parse_reduce_op);
-  unique(arguments.collectives);
-  unique(arguments.dtypes);
-  unique(arguments.ops);
-  arguments.min_bytes = bytes_of("--min-bytes", words.min_bytes);
-  arguments.max_bytes = bytes_of("--max-bytes", words.max_bytes);
-  if (arguments.min_bytes > arguments.max_bytes) {
-    throw CLI::ValidationError(
-        fmt::format("--min-bytes {} is more than --max-bytes {}", words.min_bytes, words.max_bytes));
-  }
-  if (!words.numerics.empty()) {
-    arguments.numerics = parse_numerics(words.numerics);
-    if (!arguments.numerics)
-      throw CLI::ValidationError(fmt::format("--numerics \"{}\" is neither fast nor invariant", words.numerics));
-  }
-  arguments.root = root_of(words.root);
-  if (arguments.ranks && arguments.root >= *arguments.ranks) {
-    throw CLI::ValidationError(fmt::format("--root {} is not a rank: there are {}", arguments.root, *arguments.ranks));
-  }
-  arguments.out_of_place = words.out_of_place || !arguments.in_place;
-  arguments.check = !words.no_check;
-  arguments.pin = !words.no_pin;
-}
-
-template <typename T>
-std::string names_of(const std::vector<T>& values) {
-  std::vector<std::string> names;
-  for (const T& value : values) names.emplace_back(to_string(value));
-  return join(names);
-}
-
-// What --list tells: one line for each algorithm, and one for a file that was given.
-std::string list_text(const Arguments& arguments) {
-  const auto loaded = algorithms::LoadedSchedules::load(schedule_text(arguments));
-  if (!loaded) throw CLI::ValidationError(fmt::format("--schedule {}", loaded.error().message()));
-  std::string text;
-  for (const Kind& kind : compared_kinds()) {
-    text += fmt::format("{}\n", to_string(kind));
-    for (const Algorithm* algorithm : all_algorithms()) {
-      if (algorithm->collective != kind.collective) continue;
-      text += fmt::format("  {:<20} {}{}\n", algorithm->name, algorithm->summary,
-                          algorithm->invariant ? "; invariant" : "");
-    }
-    for (const algorithms::LoadedSchedule& schedule : loaded->all())
-      if (schedule.collective() == kind.collective) text += fmt::format("  {}\n", schedule.to_string());
-  }
-  std::vector<Kind> uneven = all_kinds();
-  std::erase_if(uneven, [](const Kind& kind) { return !kind.uneven; });
-  return text + fmt::format("v-variants  {}\ntypes       {}\nops         {}\nnumerics    fast, invariant\n",
-                            names_of(uneven), names_of(all_of<DataType>(kDataTypes)),
-                            names_of(all_of<ReduceOp>(kReduceOps)));
-}
+  weft-bench --calibrate --table table.json       and then WEFT_TABLE=table.json: the cost model's figures
+  weft-bench --tune -n 4 --table table.json       and then WEFT_TABLE=table.json: times of algorithms
+  weft-bench all_reduce -n 4 --explain
+  weft-bench all_reduce --hosts 7,8 --max-bytes 1M
+  weft-bench --regret -n 4 --json regret.json
+  weft-bench --schedule FILE.json                 runs what weft-schedule export wrote, on its ranks)";
 
 // A range lets NaN pass.
 std::string not_nan(const std::string& text) {
@@ -296,11 +70,16 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
 void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-n,--ranks", arguments.ranks, "Start that many ranks on this machine")
       ->check(CLI::Range(1, kMaxRanks));
+  app.add_option("--hosts", arguments.hosts,
+                 "Start so many ranks on each of so many emulated hosts, comma-separated (7,8): between them bytes "
+                 "travel as between hosts")
+      ->delimiter(',')
+      ->check(CLI::Range(1, kMaxRanks));
   app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
   app.add_option(
       "--schedule", arguments.schedule,
-      "Run the schedule of this JSON file (weft-schedule export) on as many ranks as it has; with --tune and "
-      "--regret it is one algorithm more");
+      "Run the schedule of this JSON file (weft-schedule export) on as many ranks as it has; with --tune, --regret and "
+      "--explain it is one algorithm more");
   app.add_option("--numerics", words.numerics, "fast or invariant: which bits come out (WEFT_NUMERICS)");
   app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
   app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
@@ -325,45 +104,25 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_flag(
       "--check,!--no-check", [&words](std::int64_t on) { words.no_check = on < 0; },
       "Compare every result element-wise (default)");
-  CLI::Option* const tune = app.add_flag(
-      "--tune", words.tune, "Measure every algorithm that serves a call, and write the fastest into --table");
-  app.add_flag("--regret", words.regret, "How much slower what is chosen is than the best")->excludes(tune);
-  app.add_option("--table", arguments.table, "Where --tune writes; what is there of other calls is kept")
+  app.add_flag(
+      "--calibrate", words.calibrate,
+      "Measure messages, copies and links, and write them into --table for the cost model; without -n with one, "
+      "two and four ranks on each core");
+  app.add_flag("--tune", words.tune, "Measure every algorithm that serves a call, and write the fastest into --table");
+  app.add_flag("--regret", words.regret,
+               "How much slower what is chosen is than the best, and how long it was predicted to take");
+  app.add_flag("--explain", words.explain,
+               "Measure nothing; tell for each size which algorithm is chosen, by whom and why, and the others");
+  app.add_option("--table", arguments.table, "Where --tune and --calibrate write; what is there of other calls is kept")
       ->capture_default_str();
   app.add_flag("--symmetric", arguments.symmetric, "Buffers in memory that the ranks of a host read directly");
   app.add_flag("--list", words.list, "Tell what can be measured: collectives with their algorithms, types, ops");
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
 }
 
+Parsed refused(std::string_view why) { return {std::nullopt, fmt::format("{}; see weft-bench --help", why), true}; }
+
 }  // namespace
-
-std::string to_string(const Kind& kind) {
-  std::string name(weft::to_string(kind.collective));
-  if (kind.uneven) name += kUnevenEnd;
-  return name;
-}
-
-void apply(const Arguments& arguments, Options& options) {
-  if (arguments.timeout_s) {
-    options.timeout_ms = *arguments.timeout_s * 1000;
-  } else if (options.timeout_ms == kDefaultTimeoutMs) {
-    options.timeout_ms = kBenchTimeoutMs;
-  }
-  if (!arguments.transports.empty()) options.transports = arguments.transports;
-  if (arguments.numerics) options.numerics = *arguments.numerics;
-  if (arguments.channels > 0) options.channels = arguments.channels;
-  std::vector<std::string>& files = options.schedule_files;
-  if (!arguments.schedule.empty() && std::find(files.begin(), files.end(), arguments.schedule) == files.end())
-    files.push_back(arguments.schedule);
-  if (arguments.algorithm.empty()) return;
-  std::vector<std::string> rules;
-  for (const Kind& kind : arguments.collectives) {
-    // A collective and its v-variant share a rule.
-    rules.push_back(fmt::format("{}:{}", to_string(kind.collective), arguments.algorithm));
-  }
-  unique(rules);
-  options.algorithms = fmt::format("{}", fmt::join(rules, ";"));
-}
 
 Parsed parse(int argc, char** argv) {
   Words words;
@@ -371,23 +130,26 @@ Parsed parse(int argc, char** argv) {
   CLI::App app("Times collectives and checks every result.", "weft-bench");
   app.footer(kFooter);
   app.set_version_flag("--version", std::string(version()));
-  if (const std::optional<std::string> empty = base::find_empty_value(argc, argv))
-    return {std::nullopt, fmt::format("{}; see weft-bench --help", *empty), true};
+  if (const std::optional<std::string> empty = base::find_empty_value(argc, argv)) return refused(*empty);
   try {
     add_what(app, words, arguments);
     add_how(app, words, arguments);
     base::refuse_empty_values(app);
     app.parse(argc, argv);
     words.factor_given = app.count("--factor") > 0;
+    words.hash_count_given = app.count("--hash-count") > 0;
     words.root_given = app.count("--root") > 0;
-    if (words.list) return {std::nullopt, list_text(arguments), false};
-    convert(words, arguments);
+    if (words.list) {
+      const auto loaded = loaded_schedule(arguments);
+      return loaded ? Parsed{std::nullopt, list_text(*loaded), false} : refused(loaded.error().message());
+    }
+    if (const Status status = convert(words, arguments); !status.ok()) return refused(status.message());
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), false};
   } catch (const CLI::CallForVersion&) {
     return {std::nullopt, fmt::format("weft-bench {}\n", version()), false};
   } catch (const CLI::ParseError& error) {
-    return {std::nullopt, fmt::format("{}; see weft-bench --help", error.what()), true};
+    return refused(error.what());
   }
   return {std::move(arguments), "", false};
 }

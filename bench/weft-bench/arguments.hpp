@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/command_line.hpp"
+#include "bench/weft-bench/kind.hpp"
 #include "weft/options.hpp"
 #include "weft/types.hpp"
 
@@ -14,19 +15,12 @@ namespace weft::bench {
 
 inline constexpr int kAllRoots = -1;
 
-// A collective or its v-variant.
-struct Kind {
-  Collective collective = Collective::Barrier;
-  bool uneven = false;
-
-  bool operator==(const Kind&) const = default;
-};
-std::string to_string(const Kind& kind);  // "all_to_all_v"
-
 enum class Task : std::uint8_t {
   Measure,
-  Tune,    // --tune
-  Regret,  // --regret
+  Tune,       // --tune
+  Regret,     // --regret
+  Calibrate,  // --calibrate
+  Explain,    // --explain
 };
 
 struct Arguments {
@@ -34,6 +28,7 @@ struct Arguments {
   std::vector<Kind> collectives;
   double skew = 1;           // of v-variants: how much longer than the mean block 0 is
   std::optional<int> ranks;  // -n: start that many ranks here
+  std::vector<int> hosts;    // --hosts: ranks of each emulated host; empty: all on one
   std::uint64_t min_bytes = 8;
   std::uint64_t max_bytes = 64ull << 20;
   int factor = 2;
@@ -55,7 +50,7 @@ struct Arguments {
   std::vector<std::string> transports;
   std::optional<int> timeout_s;
   std::string json;                       // empty: none
-  std::string table = "weft-table.json";  // of --tune
+  std::string table = "weft-table.json";  // of --tune and --calibrate
   bool symmetric = false;                 // buffers in symmetric memory
   bool check = true;
   bool pin = true;

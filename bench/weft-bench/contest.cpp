@@ -72,7 +72,9 @@ class Host {
     WEFT_TRY(communicator_.set_algorithms(rules_));
     WEFT_TRY_ASSIGN(const Choice choice, communicator_.explain(call));
     for (const Candidate& candidate : choice.candidates) {
-      if (candidate.estimate_ns >= 0) contest.entrants.push_back({candidate.algorithm, candidate.channels, {}});
+      if (candidate.estimate_ns < 0) continue;
+      const double predicted_us = static_cast<double>(candidate.estimate_ns) / 1000;
+      contest.entrants.push_back({candidate.algorithm, candidate.channels, {}, predicted_us});
     }
     return {};
   }

@@ -17,6 +17,7 @@ struct Entrant {
   std::string algorithm;
   int channels = 1;
   std::vector<double> times_us;  // by round, medians; fewer for one that was too slow to go on
+  double predicted_us = 0;       // by the table or the model
   std::string name() const;      // "ring@2"
 };
 

@@ -114,6 +114,7 @@ struct Job {
   int ranks = 1;
   int port = 0;
   pid_t parent = -1;
+  std::vector<int> hosts;  // by rank, the number of its emulated host; empty: none is emulated
   std::vector<int> cores;  // by rank; empty: not pinned
   std::string placement;   // in words
   sigset_t mask = {};      // of signals, before the parent blocked some
@@ -129,6 +130,8 @@ struct Job {
   setenv("WEFT_SIZE", std::to_string(job.ranks).c_str(), 1);
   setenv("WEFT_RENDEZVOUS", fmt::format("127.0.0.1:{}", job.port).c_str(), 1);
   setenv("WEFT_JOB", fmt::format("weft-bench:{}", job.parent).c_str(), 1);
+  if (!job.hosts.empty())
+    setenv("WEFT_HOST_ID", fmt::format("emulated host {}", job.hosts[static_cast<std::size_t>(rank)]).c_str(), 1);
   setenv(kPlacementVariable, job.placement.c_str(), 1);
   execv("/proc/self/exe", argv);
   base::complain("weft-bench", fmt::format("cannot start rank {}: {}", rank, std::strerror(errno)));
@@ -200,6 +203,10 @@ Result<int> launch_local_ranks(const LaunchSettings& settings, char** argv) {
   job.placement =
       pinned ? "pinned, one rank a core" : fmt::format("not pinned: {} ranks on {} cores", job.ranks, job.cores.size());
   if (!pinned) job.cores.clear();
+  for (std::size_t host = 0; host < settings.hosts.size(); ++host)
+    job.hosts.insert(job.hosts.end(), static_cast<std::size_t>(settings.hosts[host]), static_cast<int>(host));
+  if (!job.hosts.empty())
+    job.placement += fmt::format("; on {} emulated hosts: {}", settings.hosts.size(), fmt::join(settings.hosts, ", "));
 
   const auto signals = awaited_signals();
   sigprocmask(SIG_BLOCK, &signals, &job.mask);

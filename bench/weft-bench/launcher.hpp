@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "weft/status.hpp"
 
@@ -10,6 +11,7 @@ namespace weft::bench {
 
 struct LaunchSettings {
   int ranks = 1;
+  std::vector<int> hosts;  // ranks of each emulated host, together `ranks`; empty: one host, and not emulated
   bool pin = true;
 };
 

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <csignal>
+#include <vector>
 
 #include "base/output.hpp"
 #include "bench/weft-bench/arguments.hpp"
+#include "bench/weft-bench/calibrate.hpp"
 #include "bench/weft-bench/cases.hpp"
 #include "bench/weft-bench/exit.hpp"
+#include "bench/weft-bench/explain.hpp"
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/runner.hpp"
@@ -43,6 +46,7 @@ int complain_of_creation(int rank, const Status& status) {
 
 // What can be seen to go wrong before any rank runs.
 Status check(const Arguments& arguments, int ranks, int local_ranks) {
+  if (arguments.task == Task::Calibrate) return {};
   if (arguments.root >= ranks) {
     return Status(Code::InvalidArgument, fmt::format("--root {} is not a rank: there are {}", arguments.root, ranks));
   }
@@ -66,10 +70,40 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
   return {};
 }
 
-Result<Summary> run_task(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
-  if (arguments.task == Task::Tune) return tune(communicator, arguments, rules);
-  if (arguments.task == Task::Regret) return measure_regret(communicator, arguments, rules);
+Result<Summary> run_task(Communicator& communicator, const Arguments& arguments, const Options& options) {
+  switch (arguments.task) {
+    case Task::Tune:
+      return tune(communicator, arguments, options.algorithms);
+    case Task::Regret:
+      return measure_regret(communicator, arguments, options.algorithms);
+    case Task::Calibrate:
+      return calibrate(communicator, arguments, options);
+    case Task::Explain:
+      return explain(communicator, arguments);
+    case Task::Measure:
+      break;
+  }
   return run_benchmark(communicator, arguments);
+}
+
+// How many ranks are started, one run after the other: those that were asked for; to calibrate, one, two and four on
+// each core; to compare algorithms, one on each core, for one rank alone has nothing to choose from.
+std::vector<int> runs_of(const Arguments& arguments) {
+  if (arguments.ranks) return {*arguments.ranks};
+  const int cores = static_cast<int>(allowed_cores().size());
+  if (arguments.task == Task::Calibrate && cores > 1) return {cores, 2 * cores, 4 * cores};
+  if (arguments.task == Task::Calibrate) return {2, 4};
+  return {std::max(2, cores)};
+}
+
+int launch(const Arguments& arguments, char** argv) {
+  for (const int ranks : runs_of(arguments)) {
+    if (auto status = check(arguments, ranks, ranks); !status.ok()) return complain(0, status);
+    const auto result = launch_local_ranks({ranks, arguments.hosts, arguments.pin}, argv);
+    if (!result) return complain(0, result.error());
+    if (*result != kFine) return *result;
+  }
+  return kFine;
 }
 
 int run_rank(const Arguments& arguments, Options options) {
@@ -78,7 +112,7 @@ int run_rank(const Arguments& arguments, Options options) {
   if (auto status = check(arguments, options.size, 1); !status.ok()) return complain(rank, status);
   auto communicator = Communicator::create(options);
   if (!communicator) return complain_of_creation(rank, communicator.error());
-  auto summary = run_task(*communicator, arguments, options.algorithms);
+  auto summary = run_task(*communicator, arguments, options);
   if (!summary) return complain(rank, summary.error());
   if (auto status = communicator->close(); !status.ok()) return complain(rank, status);
   if (!summary->told.ok()) return rank == 0 ? refuse(rank, summary->told.message()) : kBadInput;
@@ -95,20 +129,16 @@ int run(int argc, char** argv) {
   Arguments arguments = *parsed.arguments;
   auto options = Options::from_environment();
   if (!options) return complain(0, options.error());
-  if (arguments.schedule_ranks > 0 && !arguments.ranks && options->source == "single")
-    arguments.ranks = arguments.schedule_ranks;
-  // One rank alone has nothing to choose from.
-  if (arguments.task != Task::Measure && !arguments.ranks && options->source == "single")
-    arguments.ranks = std::max(2, static_cast<int>(allowed_cores().size()));
-  if (!arguments.ranks || !local_placement().empty()) return run_rank(arguments, std::move(*options));
-
-  if (options->source != "single") {
-    return refuse(options->rank, fmt::format("-n starts ranks itself, but {} already started {}: leave -n out",
-                                             options->source, options->size));
+  const bool alone = options->source == "single";
+  if (arguments.schedule_ranks > 0 && !arguments.ranks && alone) arguments.ranks = arguments.schedule_ranks;
+  const bool starts_ranks = arguments.ranks || (alone && arguments.task != Task::Measure);
+  if (!starts_ranks || !local_placement().empty()) return run_rank(arguments, std::move(*options));
+  if (!alone) {
+    return refuse(options->rank, fmt::format("{} starts ranks itself, but {} already started {}: leave {} out",
+                                             arguments.hosts.empty() ? "-n" : "--hosts", options->source, options->size,
+                                             arguments.hosts.empty() ? "-n" : "it"));
   }
-  if (auto status = check(arguments, *arguments.ranks, *arguments.ranks); !status.ok()) return complain(0, status);
-  const auto result = launch_local_ranks({*arguments.ranks, arguments.pin}, argv);
-  return result ? *result : complain(0, result.error());
+  return launch(arguments, argv);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/fnv1a.hpp"
+#include "bench/weft-bench/timing.hpp"
 
 namespace weft::bench {
 namespace {
@@ -40,7 +41,7 @@ Difference first_difference(const std::vector<std::uint64_t>& hashes, std::size_
 
 std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
   return {
-      {"--tune or --regret", fmt::format("{}", static_cast<int>(arguments.task))},
+      {"--tune, --regret, --calibrate or --explain", fmt::format("{}", static_cast<int>(arguments.task))},
       {"the collectives", names(arguments.collectives)},
       {"--skew", fmt::format("{}", arguments.skew)},
       {"--numerics", std::string(arguments.numerics ? to_string(*arguments.numerics) : "none")},
@@ -84,6 +85,13 @@ Status agree_on_arguments(Communicator& communicator, const Arguments& arguments
   return Status(Code::InvalidArgument,
                 fmt::format("rank {} was given {} {}, rank 0 {}: give all ranks the same arguments", difference.rank,
                             name, &values[difference.rank * kShownValue], &values[0]));
+}
+
+Status told_to_all(Communicator& communicator, const Status& told) {
+  std::uint64_t failed = told.ok() ? 0 : 1;
+  WEFT_TRY(agree_on_sum(communicator, std::span(&failed, 1)));
+  if (failed > 0 && told.ok()) return Status(Code::SystemError, "rank 0 cannot write its output");
+  return told;
 }
 
 }  // namespace weft::bench

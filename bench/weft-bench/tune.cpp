@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "base/json_writer.hpp"
 #include "base/message_sizes.hpp"
 #include "base/output.hpp"
+#include "bench/weft-bench/same_arguments.hpp"
+#include "bench/weft-bench/table_file.hpp"
 #include "bench/weft-bench/timing.hpp"
 
 namespace weft::bench {
@@ -52,47 +53,30 @@ std::string tuned_text(const std::vector<Contest>& contests, int ranks) {
 
 // Of `calls` that were measured.
 std::string regret_text(const std::vector<Regret>& regrets, std::size_t calls) {
-  std::string text = fmt::format("{:<16} {:>5} {:>12}  {:<28} {:<28} {:>8}\n", "collective", "ranks", "bytes", "chosen",
-                                 "best", "regret");
+  std::string text =
+      fmt::format("{:<16} {:>5} {:>12}  {:<28} {:<28} {:>8} {:>13} {:>12} {:>7}\n", "collective", "ranks", "bytes",
+                  "chosen", "best", "regret", "predicted(us)", "measured(us)", "ratio");
   std::vector<double> values;
+  std::vector<double> off;  // predicted / measured, or the other way round: at least 1
   for (const Regret& regret : regrets) {
     values.push_back(regret.regret);
     text += row(to_string(regret.collective), regret.ranks, regret.bytes,
-                fmt::format("{:<28} {:<28} {:>7.1f}%", regret.chosen, regret.best, regret.regret * 100));
+                fmt::format("{:<28} {:<28} {:>7.1f}% {:>13.2f} {:>12.2f} {:>7.2f}", regret.chosen, regret.best,
+                            regret.regret * 100, regret.predicted_us, regret.measured_us,
+                            regret.predicted_us / regret.measured_us));
+    const double ratio = regret.predicted_us / regret.measured_us;
+    off.push_back(std::max(ratio, 1 / ratio));
   }
   if (calls > values.size())
     text +=
         fmt::format("# {} calls are left out: the machine was never steady for long enough\n", calls - values.size());
   if (values.empty()) return text;
-  return text + fmt::format("# regret of {} calls: median {:.1f} %, 95th percentile {:.1f} %, worst {:.1f} %\n",
-                            values.size(), quantile(values, 0.5) * 100, quantile(values, 0.95) * 100,
-                            quantile(values, 1) * 100);
-}
-
-// What the file holds already; an empty table if it is not there.
-Result<algorithms::MeasuredTable> table_in(const std::string& file) {
-  if (!std::filesystem::exists(file)) return algorithms::MeasuredTable();
-  return algorithms::MeasuredTable::load(file);
-}
-
-Status write_table(const std::string& file, const std::string& fingerprint,
-                   const std::vector<algorithms::MeasuredCell>& cells) {
-  const auto named = [&](const Status& status) {
-    return Status(Code::InvalidArgument, fmt::format("--table {}: {}", file, status.message()));
-  };
-  Result<algorithms::MeasuredTable> known = table_in(file);
-  if (!known.has_value()) return named(known.error());
-  Result<algorithms::MeasuredTable> table = merged(std::move(*known), fingerprint, cells);
-  if (!table.has_value()) return named(table.error());
-  return base::write_file(file, table->to_json());
-}
-
-// The other ranks end with an error of rank 0, too.
-Status told_to_all(Communicator& communicator, const Status& told) {
-  std::uint64_t failed = told.ok() ? 0 : 1;
-  WEFT_TRY(agree_on_sum(communicator, std::span(&failed, 1)));
-  if (failed > 0 && told.ok()) return Status(Code::SystemError, "rank 0 cannot write its output");
-  return told;
+  return text +
+         fmt::format("# regret of {} calls: median {:.1f} %, 95th percentile {:.1f} %, worst {:.1f} %\n", values.size(),
+                     quantile(values, 0.5) * 100, quantile(values, 0.95) * 100, quantile(values, 1) * 100) +
+         fmt::format(
+             "# predicted and measured differ by a factor of {:.2f} in the median, {:.2f} in the 95th percentile\n",
+             quantile(off, 0.5), quantile(off, 0.95));
 }
 
 }  // namespace
@@ -109,28 +93,13 @@ std::vector<algorithms::MeasuredCell> cells_of(const std::vector<Contest>& conte
   return cells;
 }
 
-Result<algorithms::MeasuredTable> merged(algorithms::MeasuredTable known, const std::string& fingerprint,
-                                         const std::vector<algorithms::MeasuredCell>& cells) {
-  if (!known.cells.empty() && known.fingerprint != fingerprint) {
-    return Status(Code::InvalidArgument,
-                  fmt::format("it holds measurements of another topology ({}, this one is {}); give another file",
-                              known.fingerprint, fingerprint));
-  }
-  known.fingerprint = fingerprint;
-  std::erase_if(known.cells, [&](const algorithms::MeasuredCell& old) {
-    return std::any_of(cells.begin(), cells.end(), [&](const algorithms::MeasuredCell& cell) {
-      return cell.collective == old.collective && cell.ranks == old.ranks;
-    });
-  });
-  known.cells.insert(known.cells.end(), cells.begin(), cells.end());
-  return known;
-}
-
 std::optional<Regret> regret_of(const Contest& contest, int ranks) {
   const std::vector<std::size_t> rounds = contest.steady_rounds();
   const Entrant& chosen = contest.entrants[contest.chosen];
   Regret result = {contest.call.collective, ranks, contest.bytes, chosen.name(), chosen.name(), 0};
   if (rounds.size() < 2) return std::nullopt;
+  result.predicted_us = chosen.predicted_us;
+  result.measured_us = contest.time_us(chosen);
   const std::vector<std::size_t> picking = alternate(rounds, 1);
   const Entrant* best = &chosen;
   for (const Entrant& entrant : contest.entrants) {
@@ -155,6 +124,8 @@ std::string to_json(const std::vector<Regret>& regrets) {
     json.member("chosen", regret.chosen);
     json.member("best", regret.best);
     json.member("regret", regret.regret);
+    json.member("predicted_us", regret.predicted_us);
+    json.member("measured_us", regret.measured_us);
     json.end_object();
   }
   json.end_list();
@@ -169,7 +140,7 @@ Result<Summary> tune(Communicator& communicator, const Arguments& arguments, con
     summary.told = Status(Code::Internal, fmt::format("{} elements were wrong, so no table is written", summary.wrong));
   } else if (communicator.rank() == 0) {
     const auto cells = cells_of(contests, communicator.size());
-    summary.told = write_table(arguments.table, communicator.topology_fingerprint(), cells);
+    summary.told = update_table(arguments.table, communicator.topology_fingerprint(), cells);
     if (summary.told.ok())
       summary.told = base::write_stdout(fmt::format("{}# {} holds {} more times; use it with WEFT_TABLE={}\n",
                                                     tuned_text(contests, communicator.size()), arguments.table,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/selector.hpp"
+#include "algorithms/measured_table.hpp"
 #include "bench/weft-bench/arguments.hpp"
 #include "bench/weft-bench/contest.hpp"
 #include "bench/weft-bench/runner.hpp"
@@ -16,18 +16,15 @@ namespace weft::bench {
 // The contests' cells, one for each entrant.
 std::vector<algorithms::MeasuredCell> cells_of(const std::vector<Contest>& contests, int ranks);
 
-// What was known, without the cells that `cells` measured anew: those of the same collective and number of ranks.
-// InvalidArgument if the table is of another topology.
-Result<algorithms::MeasuredTable> merged(algorithms::MeasuredTable known, const std::string& fingerprint,
-                                         const std::vector<algorithms::MeasuredCell>& cells);
-
 struct Regret {
   Collective collective = Collective::Barrier;
   int ranks = 0;
   std::uint64_t bytes = 0;
   std::string chosen;
   std::string best;
-  double regret = 0;  // how much longer the chosen one took, as a share of the best's time
+  double regret = 0;        // how much longer the chosen one took, as a share of the best's time
+  double predicted_us = 0;  // what the table or the model said of the chosen one
+  double measured_us = 0;
 };
 
 // The best is picked by the odd ones of the steady rounds and judged by the even ones, so that luck is not taken for

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "weft/graph.hpp"
 
@@ -165,6 +166,58 @@ TEST(Choose, DetailDoesNotChangeTheWinner) {
   }
 }
 
+// There are no buckets of numbers of ranks. What one rank more or less changes is two steps where it makes the number a
+// power of two: of nine for the smallest messages.
+TEST(Choose, OneRankMoreOrLessIsServedByTheSameAlgorithmsInAboutTheSameTime) {
+  const auto names = [](const Choice& choice) {
+    std::set<std::string> all;
+    for (const Candidate& candidate : choice.candidates)
+      if (candidate.estimate_ns >= 0) all.insert(candidate.algorithm);
+    return all;
+  };
+  const auto choice_of = [](int ranks, std::uint64_t bytes, Detail detail) {
+    CostModel model = model_of("cores:256", ranks);
+    return *choose(all_reduce_of(bytes), Overrides{{}, 1}, nullptr, model, detail);
+  };
+  for (const auto& [below, above] : {std::pair(31, 32), std::pair(32, 33)})
+    EXPECT_EQ(names(choice_of(below, 1024, Detail::Everything)), names(choice_of(above, 1024, Detail::Everything)));
+  for (const auto& [below, above] : {std::pair(31, 32), std::pair(32, 33), std::pair(127, 128), std::pair(128, 129)}) {
+    for (const std::uint64_t bytes : {std::uint64_t{1024}, std::uint64_t{1} << 24}) {
+      const Candidate a = choice_of(below, bytes, Detail::Winner).winner();
+      const Candidate b = choice_of(above, bytes, Detail::Winner).winner();
+      const auto [least, most] = std::minmax({static_cast<double>(a.estimate_ns), static_cast<double>(b.estimate_ns)});
+      EXPECT_LE(most, 9.0 / 7.0 * least) << below << " ranks: " << a.algorithm << ", " << above << ": " << b.algorithm
+                                         << ", " << bytes << " B";
+    }
+  }
+}
+
+TEST(Choose, InLargeGroupsWhatCannotWinIsNotSimulatedAndTheWinnerIsTheSame) {
+  for (const std::string_view line : {"cores:64", "hosts:8 cores:8 nic:1 hdr", "dgx-h100 hosts:4"}) {
+    for (const Collective collective : {Collective::AllReduce, Collective::AllGather, Collective::Broadcast}) {
+      CostModel quick = model_of(line, 24);
+      CostModel full = model_of(line, 24);
+      for (const std::uint64_t bytes : {8ULL, 5000ULL, 1ULL << 20}) {
+        Request request = all_reduce_of(bytes);
+        request.collective = collective;
+        request.count = count_of_bytes(collective, 24, bytes);
+        const Result<Choice> winner = choose(request, {}, nullptr, quick, Detail::Winner);
+        ASSERT_TRUE(winner.has_value());
+        const Choice all = chosen(request, full);
+        EXPECT_EQ(winner->winner(), all.winner()) << line << " " << bytes;
+        for (const Candidate& candidate : all.candidates) {
+          const Algorithm* const algorithm = find_algorithm(collective, candidate.algorithm);
+          if (candidate.estimate_ns < 0) continue;
+          CostModel bound = model_of(line, 24);
+          EXPECT_LE(*bound.least_ns(*algorithm, candidate.channels / algorithm->native_channels, all.bytes),
+                    candidate.estimate_ns)
+              << candidate.algorithm;
+        }
+      }
+    }
+  }
+}
+
 TEST(Choose, AnOverrideWinsOverTheModel) {
   CostModel model = model_of("dgx-h100", 8);
   const Choice choice = chosen(all_reduce_of(8), model, rules("all_reduce:-4k:ring@4"));
@@ -247,8 +300,8 @@ TEST(MeasuredTable, RefusesWhatItDoesNotKnowAndSaysWhere) {
     return table ? "read" : std::string(table.error().message());
   };
   EXPECT_THAT(error("{\n  \"schema\": 1,,"), HasSubstr("line 2, column 15"));
-  EXPECT_THAT(error(R"({"schema": 2, "fingerprint": "", "cells": []})"),
-              HasSubstr("schema is not a whole number from 1 to 1"));
+  EXPECT_THAT(error(R"({"schema": 3, "fingerprint": "", "cells": []})"),
+              HasSubstr("schema is not a whole number from 1 to 2"));
   EXPECT_THAT(error(R"({"schema": 1, "cells": []})"), HasSubstr("lacks \"fingerprint\""));
   EXPECT_THAT(error(R"({"schema": 1, "fingerprint": "", "cells": [], "x": 1})"), HasSubstr("unknown member \"x\""));
   EXPECT_THAT(error(R"({"schema": 1, "schema": 1, "fingerprint": "", "cells": []})"), HasSubstr("given twice"));

@@ -191,12 +191,48 @@ TEST(Simulate, CoresOfCpuRanksCopyOneThingAtATime) {
   node.loopback_us = 0.1;
   graph.add(node);
   Fabric fabric = fabric_of(graph, {1, 1, 1, 1});
-  // One way at the full rate; a ring, in which each core sends and receives at once, at half of it.
+  // One way, one core writes the message while the other reads it, a slice behind.
   Fabric pair = fabric_of(graph, {1, 1});
-  EXPECT_EQ(run(one_message(), 1'000'000, pair).critical.transfer_ps, 100 * kUs);
+  constexpr std::int64_t kOverhead = 15'000;
+  constexpr std::int64_t kLatency = 100'000;
+  const std::int64_t slice = transfer_ps(64 << 10, 10'000);
+  EXPECT_EQ(run(one_message(), 1'000'000, pair).makespan_ps, slice + 100 * kUs + 2 * kOverhead + kLatency);
+  EXPECT_EQ(run(one_message(), 1000, pair).makespan_ps, 2 * transfer_ps(1000, 10'000) + 2 * kOverhead + kLatency);
+  // A ring, in which each core reads what it reduces and writes what it sends.
   const Simulation ring = run(all_reduce_schedule("ring", 4), 4'000'000, fabric, {.slice_bytes = kWhole});
-  EXPECT_EQ(ring.critical.transfer_ps, 6 * 200 * kUs);
+  EXPECT_NEAR(static_cast<double>(ring.critical.transfer_ps + ring.critical.local_ps), 6 * 200 * kUs, kUs);
   EXPECT_THAT(ring.critical.bottleneck, HasSubstr("core of rank"));
+  // Parts of the critical path, where cores take what they receive.
+  for (const Sharing sharing : {Sharing::MaxMin, Sharing::Queue}) {
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (!algorithm->unsupported(flat_group(4), {.collective = algorithm->collective, .count = 1024}).empty())
+        continue;
+      for (const std::uint64_t bytes : {0ULL, 1ULL, 100'000ULL, 1ULL << 22}) {
+        const Simulation one = run(build_schedule(*algorithm, flat_group(4)), bytes, fabric, {.sharing = sharing});
+        EXPECT_EQ(one.critical.latency_ps + one.critical.transfer_ps + one.critical.local_ps, one.makespan_ps)
+            << algorithm->name << " " << bytes;
+      }
+    }
+  }
+}
+
+TEST(Simulate, RanksThatOutnumberTheCoresShareThem) {
+  topology::Graph graph;
+  topology::Node node;
+  node.kind = topology::NodeKind::Machine;
+  node.name = "host0";
+  node.cores = 2;
+  node.loopback_gbs = 10;
+  node.loopback_us = 0.1;
+  graph.add(node);
+  Fabric apart = fabric_of(graph, {0, 0});
+  Fabric shared = fabric_of(graph, {0, 0, 0, 0});
+  const Simulation two = run(all_reduce_schedule("direct", 2), 1'000'000, apart, {.slice_bytes = kWhole});
+  const Simulation four = run(all_reduce_schedule("direct", 4), 1'000'000, shared, {.slice_bytes = kWhole});
+  EXPECT_EQ(two.resources.size(), 2U);
+  ASSERT_EQ(four.resources.size(), 2U);
+  EXPECT_EQ(std::min(four.resources[0].name, four.resources[1].name), "core of ranks 0, 2");
+  EXPECT_GT(four.makespan_ps, 5 * two.makespan_ps);  // three times the messages for each rank, two ranks on each core
 }
 
 TEST(Simulate, RefusesWhatCannotRun) {

@@ -108,6 +108,27 @@ TEST(Arguments, numerics_are_fast_or_invariant) {
   EXPECT_THAT(wrong.text, HasSubstr("\"exact\" is neither fast nor invariant"));
 }
 
+TEST(Arguments, emulated_hosts_say_how_many_ranks_there_are) {
+  const auto hosts = parse_words({"all_reduce", "--hosts", "7,8"});
+  ASSERT_TRUE(hosts.arguments) << hosts.text;
+  EXPECT_THAT(hosts.arguments->hosts, ElementsAre(7, 8));
+  EXPECT_EQ(hosts.arguments->ranks, 15);
+  EXPECT_FALSE(parse_words({"--tune", "--hosts", "2,2", "-n", "4"}).wrong);
+  EXPECT_THAT(parse_words({"all_reduce", "--hosts", "7,8", "-n", "4"}).text,
+              HasSubstr("the sum of --hosts, which is 15"));
+  EXPECT_TRUE(parse_words({"all_reduce", "--hosts", "0,2"}).wrong);
+  EXPECT_THAT(parse_words({"all_reduce", "--hosts", "4096,1"}).text, HasSubstr("start 4097 ranks, more than 4096"));
+}
+
+TEST(Arguments, to_calibrate_takes_no_collectives_and_to_explain_needs_some) {
+  EXPECT_EQ(parse_words({"--calibrate"}).arguments->task, Task::Calibrate);
+  EXPECT_THAT(parse_words({"--calibrate", "all_reduce"}).text, HasSubstr("leave collectives"));
+  EXPECT_THAT(parse_words({"--calibrate", "--json", "x"}).text, HasSubstr("write to --table"));
+  EXPECT_EQ(parse_words({"all_reduce", "--explain", "-n", "4"}).arguments->task, Task::Explain);
+  EXPECT_THAT(parse_words({"--explain"}).text, HasSubstr("collective is required"));
+  EXPECT_THAT(parse_words({"all_reduce", "--explain", "--calibrate"}).text, HasSubstr("give one of them"));
+}
+
 TEST(Arguments, what_compares_algorithms_takes_all_collectives_in_factors_of_four) {
   const auto tune = parse_words({"--tune", "-n", "2"});
   ASSERT_TRUE(tune.arguments) << tune.text;
@@ -117,6 +138,8 @@ TEST(Arguments, what_compares_algorithms_takes_all_collectives_in_factors_of_fou
   EXPECT_EQ(parse_words({"--regret", "--factor", "16"}).arguments->factor, 16);
   EXPECT_TRUE(parse_words({"--tune", "--regret"}).wrong);
   EXPECT_TRUE(parse_words({"--tune", "--json", "x.json"}).wrong);
+  EXPECT_THAT(parse_words({"--tune", "--hash"}).text, HasSubstr("--hash and --hash-count go with measuring"));
+  EXPECT_THAT(parse_words({"--regret", "--hash-count", "3"}).text, HasSubstr("leave them out"));
   EXPECT_THAT(parse_words({"--tune", "--dtype", "all"}).text, HasSubstr("one --dtype"));
   EXPECT_THAT(parse_words({"--tune", "--in-place", "--out-of-place"}).text, HasSubstr("in place or not"));
   EXPECT_THAT(parse_words({"--tune", "--numerics", "invariant"}).text, HasSubstr("leave it out"));

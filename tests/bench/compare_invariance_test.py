@@ -19,6 +19,11 @@ class Invariance(unittest.TestCase):
         self.assertEqual(outcome.returncode, 0, outcome.stdout + outcome.stderr)
         self.assertRegex(outcome.stdout, r"invariant: \d\d+ combinations in \d+ groups, 0 of which differ")
 
+    def test_emulated_hosts_change_nothing(self):
+        outcome = invariance("--hosts", "2+1,1+2", "--channels", "1")
+        self.assertEqual(outcome.returncode, 0, outcome.stdout + outcome.stderr)
+        self.assertIn(" 0 of which differ", outcome.stdout)
+
     def test_fast_bits_are_not(self):
         outcome = invariance("--numerics", "fast")
         self.assertEqual(outcome.returncode, 0, outcome.stdout + outcome.stderr)

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/weft-bench/table_file.hpp"
+
 namespace weft::bench {
 namespace {
 
@@ -41,13 +43,14 @@ TEST(Tune, what_is_measured_again_replaces_what_was_known) {
   const MeasuredCell other = {Collective::AllReduce, 8, 1024, "ring", 1, 7};
   const MeasuredCell old = {Collective::AllReduce, 4, 64, "ring", 1, 7};
   const MeasuredCell fresh = {Collective::AllReduce, 4, 1024, "direct", 1, 5};
-  const auto table = merged({"here", {other, old}}, "here", {fresh});
+  const auto table = merged(MeasuredTable{"here", {other, old}}, "here", std::vector{fresh});
   ASSERT_TRUE(table.has_value());
   EXPECT_EQ(*table, (MeasuredTable{"here", {other, fresh}}));
 }
 
 TEST(Tune, tables_of_two_topologies_are_not_mixed) {
-  const auto table = merged({"there", {{Collective::Broadcast, 2, 8, "direct", 1, 1}}}, "here", {});
+  const auto table = merged(MeasuredTable{"there", {{Collective::Broadcast, 2, 8, "direct", 1, 1}}}, "here",
+                            std::vector<MeasuredCell>());
   EXPECT_EQ(table.status().code(), Code::InvalidArgument);
   EXPECT_THAT(std::string(table.status().message()), HasSubstr("another topology (there, this one is here)"));
 }

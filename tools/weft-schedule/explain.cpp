@@ -49,7 +49,8 @@ Result<int> explain(const ExplainArguments& arguments) {
     WEFT_TRY_ASSIGN(table, algorithms::MeasuredTable::from_json(text));
   }
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
-                  algorithms::CostModel::create(machine.group, std::move(machine.graph), std::move(machine.placement)));
+                  algorithms::CostModel::create(machine.group, std::move(machine.graph), std::move(machine.placement),
+                                                arguments.table ? &table : nullptr));
   WEFT_TRY_ASSIGN(const Choice choice, algorithms::choose(request, overrides, arguments.table ? &table : nullptr, model,
                                                           algorithms::Detail::Everything, &loaded));
   WEFT_TRY(write_output(arguments.json ? algorithms::to_json(choice) : choice.to_string()));

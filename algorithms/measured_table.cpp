@@ -1,7 +1,8 @@
-// MeasuredTable: what was measured on a topology, as a file.
+// MeasuredTable as a file.
+#include "algorithms/measured_table.hpp"
+
 #include <limits>
 
-#include "algorithms/selector.hpp"
 #include "base/json_reader.hpp"
 #include "base/json_writer.hpp"
 #include "topology/read_file.hpp"
@@ -13,7 +14,8 @@ using base::JsonObject;
 using base::JsonValue;
 using base::JsonWriter;
 
-constexpr int kTableSchema = 1;
+constexpr int kTableSchema = 2;
+constexpr int kFirstTableSchema = 1;                           // knew no calibration
 constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;  // it travels to all ranks
 constexpr std::size_t kMaxCells = 1'000'000;
 constexpr int kMaxTableRanks = 1 << 20;
@@ -53,12 +55,14 @@ Result<MeasuredTable> MeasuredTable::from_json(std::string_view text) {
   MeasuredTable table;
   int schema = 0;
   JsonObject root(document.root());
-  root.required("schema", schema, kTableSchema, kTableSchema);
+  root.required("schema", schema, kFirstTableSchema, kTableSchema);
   root.required("fingerprint", table.fingerprint);
   root.required_by("cells", [&](const JsonValue& cells) {
     return cells.read_list(kMaxCells,
                            [&](const JsonValue& cell) { return read_cell(cell, table.cells.emplace_back()); });
   });
+  root.optional_by("calibration",
+                   [&](const JsonValue& calibration) { return read_calibration(calibration, table.calibration); });
   WEFT_TRY(root.finish());
   return table;
 }
@@ -76,6 +80,7 @@ std::string MeasuredTable::to_json() const {
   json.begin_list("cells", JsonWriter::Layout::Lines);
   for (const MeasuredCell& cell : cells) write_cell(json, cell);
   json.end_list();
+  if (!calibration.empty()) write_calibration(json, calibration);
   json.end_object();
   return std::move(json).text();
 }

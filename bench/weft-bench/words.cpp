@@ -1,0 +1,187 @@
+// Names become values, and what contradicts itself is refused.
+#include "bench/weft-bench/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "base/message_sizes.hpp"
+#include "bench/weft-bench/schedule_file.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr int kBenchTimeoutMs = 60'000;  // a benchmark that waits longer has failed
+
+Status wrong(std::string text) { return Status(Code::InvalidArgument, std::move(text)); }
+
+// "all", or names; the message lists the names there are.
+template <typename T, typename Parse>
+Result<std::vector<T>> named(const std::vector<std::string>& words, const std::vector<T>& all, std::string_view what,
+                             Parse parse_one) {
+  std::vector<T> values;
+  std::vector<std::string> known;
+  for (const T& one : all) known.emplace_back(to_string(one));
+  for (const auto& word : words) {
+    if (word == "all") {
+      values.insert(values.end(), all.begin(), all.end());
+      continue;
+    }
+    const std::optional<T> value = parse_one(word);
+    if (!value) {
+      return wrong(fmt::format("there is no {} \"{}\"; choose from {}, or all", what, word, fmt::join(known, ", ")));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// Each once, in the order given.
+template <typename T>
+void unique(std::vector<T>& values) {
+  std::vector<T> once;
+  for (const T& value : values) {
+    if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
+  }
+  values = std::move(once);
+}
+
+Result<std::uint64_t> bytes_of(const std::string& option, const std::string& text) {
+  auto bytes = base::parse_bytes(text);
+  if (!bytes) return wrong(fmt::format("{} {}", option, bytes.error().message()));
+  return bytes;
+}
+
+Result<int> root_of(const std::string& text) {
+  if (text == "all") return kAllRoots;
+  int root = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, root);
+  if (parsed.ec != std::errc() || parsed.ptr != end || root < 0)
+    return wrong(fmt::format("--root \"{}\" is neither a rank nor \"all\"", text));
+  return root;
+}
+
+Result<Task> task_of(const Words& words) {
+  if (words.tune + words.regret + words.calibrate + words.explain > 1)
+    return wrong("--tune, --regret, --calibrate and --explain each do something else: give one of them");
+  if (words.tune) return Task::Tune;
+  if (words.regret) return Task::Regret;
+  if (words.calibrate) return Task::Calibrate;
+  return words.explain ? Task::Explain : Task::Measure;
+}
+
+// What only the measurements of collectives heed.
+Status refuse_ignored(const Words& words, const Arguments& arguments) {
+  if (arguments.hash || words.hash_count_given)
+    return wrong(
+        "--hash and --hash-count go with measuring a collective: leave them out with --tune, "
+        "--regret, --calibrate and --explain");
+  if (arguments.task != Task::Regret && !arguments.json.empty())
+    return wrong(
+        "--json holds measurements: leave it out, --tune and --calibrate write to --table, and "
+        "--explain prints");
+  return {};
+}
+
+Status convert_task(const Words& words, Arguments& arguments) {
+  WEFT_TRY_ASSIGN(arguments.task, task_of(words));
+  if (arguments.task != Task::Measure) WEFT_TRY(refuse_ignored(words, arguments));
+  if (arguments.task == Task::Calibrate) {
+    if (!words.collectives.empty() || !arguments.algorithm.empty())
+      return wrong("--calibrate measures messages: leave collectives and --algorithm out");
+    return {};
+  }
+  if (arguments.task == Task::Measure || arguments.task == Task::Explain) {
+    if (words.collectives.empty()) return wrong("collective is required");
+    WEFT_TRY_ASSIGN(arguments.collectives, named(words.collectives, all_kinds(), "collective", parse_kind));
+    return {};
+  }
+  if (!arguments.algorithm.empty())
+    return wrong("--algorithm leaves nothing to compare: leave it out with --tune and --regret");
+  arguments.collectives = compared_kinds();
+  if (!words.collectives.empty()) {
+    WEFT_TRY_ASSIGN(arguments.collectives,
+                    named(words.collectives, arguments.collectives, "collective to compare", parse_kind));
+  }
+  for (const Kind& kind : arguments.collectives) {
+    if (kind.uneven)
+      return wrong(fmt::format("{} is chosen as {} is: give that", to_string(kind), to_string(kind.collective)));
+  }
+  if (!words.factor_given) arguments.factor = 4;
+  // A cell of the table knows neither type nor place nor numerics.
+  const bool one_of_each = words.dtypes.size() == 1 && words.ops.size() == 1 && words.dtypes.front() != "all" &&
+                           words.ops.front() != "all" && !(words.out_of_place && arguments.in_place);
+  if (arguments.task == Task::Tune && !one_of_each)
+    return wrong("--tune measures one --dtype, one --op, and in place or not: give one of each");
+  if (arguments.task == Task::Tune && words.numerics == "invariant")
+    return wrong("--tune measures all algorithms, which --numerics invariant does not allow: leave it out");
+  return {};
+}
+
+Status convert_hosts(Arguments& arguments) {
+  if (arguments.hosts.empty()) return {};
+  const auto ranks = std::accumulate(arguments.hosts.begin(), arguments.hosts.end(), std::int64_t{0});
+  if (arguments.ranks.value_or(ranks) != ranks)
+    return wrong(fmt::format("-n {} is not the sum of --hosts, which is {}: leave -n out", *arguments.ranks, ranks));
+  if (ranks > kMaxRanks) return wrong(fmt::format("--hosts start {} ranks, more than {}", ranks, kMaxRanks));
+  arguments.ranks = static_cast<int>(ranks);
+  return {};
+}
+
+}  // namespace
+
+Status convert(Words& words, Arguments& arguments) {
+  WEFT_TRY(convert_schedule(words, arguments));
+  WEFT_TRY(convert_task(words, arguments));
+  WEFT_TRY(convert_hosts(arguments));
+  WEFT_TRY_ASSIGN(arguments.dtypes, named(words.dtypes, all_of<DataType>(kDataTypes), "data type", parse_data_type));
+  WEFT_TRY_ASSIGN(arguments.ops, named(words.ops, all_of<ReduceOp>(kReduceOps), "reduce op", parse_reduce_op));
+  unique(arguments.collectives);
+  unique(arguments.dtypes);
+  unique(arguments.ops);
+  WEFT_TRY_ASSIGN(arguments.min_bytes, bytes_of("--min-bytes", words.min_bytes));
+  WEFT_TRY_ASSIGN(arguments.max_bytes, bytes_of("--max-bytes", words.max_bytes));
+  if (arguments.min_bytes > arguments.max_bytes) {
+    return wrong(fmt::format("--min-bytes {} is more than --max-bytes {}", words.min_bytes, words.max_bytes));
+  }
+  if (!words.numerics.empty()) {
+    arguments.numerics = parse_numerics(words.numerics);
+    if (!arguments.numerics)
+      return wrong(fmt::format("--numerics \"{}\" is neither fast nor invariant", words.numerics));
+  }
+  WEFT_TRY_ASSIGN(arguments.root, root_of(words.root));
+  if (arguments.ranks && arguments.root >= *arguments.ranks) {
+    return wrong(fmt::format("--root {} is not a rank: there are {}", arguments.root, *arguments.ranks));
+  }
+  arguments.out_of_place = words.out_of_place || !arguments.in_place;
+  arguments.check = !words.no_check;
+  arguments.pin = !words.no_pin;
+  return {};
+}
+
+void apply(const Arguments& arguments, Options& options) {
+  if (arguments.timeout_s) {
+    options.timeout_ms = *arguments.timeout_s * 1000;
+  } else if (options.timeout_ms == kDefaultTimeoutMs) {
+    options.timeout_ms = kBenchTimeoutMs;
+  }
+  if (!arguments.transports.empty()) options.transports = arguments.transports;
+  if (arguments.numerics) options.numerics = *arguments.numerics;
+  if (arguments.channels > 0) options.channels = arguments.channels;
+  std::vector<std::string>& files = options.schedule_files;
+  if (!arguments.schedule.empty() && std::find(files.begin(), files.end(), arguments.schedule) == files.end())
+    files.push_back(arguments.schedule);
+  if (arguments.algorithm.empty()) return;
+  std::vector<std::string> rules;
+  for (const Kind& kind : arguments.collectives) {
+    // A collective and its v-variant share a rule.
+    rules.push_back(fmt::format("{}:{}", to_string(kind.collective), arguments.algorithm));
+  }
+  unique(rules);
+  options.algorithms = fmt::format("{}", fmt::join(rules, ";"));
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,39 @@
+// Words: the command line as it was typed, and what it means.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/weft-bench/arguments.hpp"
+#include "weft/status.hpp"
+
+namespace weft::bench {
+
+inline constexpr int kMaxRanks = 4096;
+
+// What CLI11 fills before names become values.
+struct Words {
+  std::vector<std::string> collectives;
+  std::vector<std::string> dtypes = {"float32"};
+  std::vector<std::string> ops = {"sum"};
+  std::string min_bytes = "8";
+  std::string max_bytes = "64M";
+  std::string root = "0";
+  bool out_of_place = false;
+  bool no_check = false;
+  bool no_pin = false;
+  bool tune = false;
+  bool regret = false;
+  bool calibrate = false;
+  bool explain = false;
+  bool factor_given = false;
+  bool root_given = false;
+  bool hash_count_given = false;
+  bool list = false;
+  std::string numerics;
+};
+
+// Names become values. InvalidArgument says in one line what was given and what could be.
+Status convert(Words& words, Arguments& arguments);
+
+}  // namespace weft::bench
