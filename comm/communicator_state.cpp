@@ -189,15 +189,19 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
   free_.pop_back();
   slot.thread = nullptr;
   slot.cancelled = false;
+  slot.is_message = false;
   slot.waiting.reset();
   return slot;
 }
 
 // The outcome of an operation that is done; its slot is free again.
-Status CommunicatorState::finish(Slot& slot) {
+Status CommunicatorState::finish(Slot& slot, Received* received) {
   if (slot.thread != nullptr) leave_thread_work(this);
   free_.push_back(slot.ticket);
-  return slot.cancelled ? member_.faults.status() : Status();
+  if (slot.cancelled) return member_.faults.status();
+  if (!slot.is_message) return {};
+  if (received != nullptr) *received = slot.message.received;
+  return std::move(slot.message.outcome);
 }
 
 Status CommunicatorState::prepare(const Operation& operation) {
@@ -232,7 +236,8 @@ bool CommunicatorState::drive() {
     return !was_given_up;
   }
   runtime_->poll();
-  return engine_.advance();
+  const bool moved = messages_ != nullptr && messages_->advance();
+  return engine_.advance() || moved;
 }
 
 bool CommunicatorState::drive_guarded() {
@@ -245,19 +250,19 @@ bool CommunicatorState::started_here(std::uint32_t ticket) const {
   return slot.thread == nullptr || slot.thread == this_thread_work();
 }
 
-Status CommunicatorState::wait(std::uint32_t ticket) {
-  if (started_here(ticket)) return wait(*slots_[ticket]);
+Status CommunicatorState::wait(std::uint32_t ticket, Received* received) {
+  if (started_here(ticket)) return wait(*slots_[ticket], received);
   return Status(Code::InvalidArgument,
-                fmt::format("wait: another thread started {}; wait for it there", describe(slots_[ticket]->record)));
+                fmt::format("wait: another thread started {}; wait for it there", describe_slot(*slots_[ticket])));
 }
 
-Status CommunicatorState::wait(Slot& slot) {
+Status CommunicatorState::wait(Slot& slot, Received* received) {
   Waiting waiting(oversubscribed_);
   idle_ = {};
   while (!wait_round(slot, waiting)) {
   }
   const auto guard = runtime_->progress().guard();
-  return finish(slot);
+  return finish(slot, received);
 }
 
 // What was found out about a wait that gave up counts in the next one: many short waits are as strict as a long one.
@@ -283,8 +288,9 @@ bool CommunicatorState::wait_round(Slot& slot, Waiting& waiting) {
     const auto guard = runtime_->progress().guard();
     if (slot.operation.channels_left == 0) return true;
     // The helper thread may have moved it, too.
-    moved = drive() || engine_.movements() != waiting.seen;
-    waiting.seen = engine_.movements();
+    moved = drive() || movements() != waiting.seen;
+    waiting.seen = movements();
+    if (slot.is_message && slot.message.deadline) withdraw_if_late(slot);
     if (slot.operation.channels_left == 0) return true;
   }
   if (other_thread_work(this)) moved = drive_thread_work() || moved;
@@ -317,6 +323,10 @@ void CommunicatorState::give_up() {
   given_up_ = true;
   for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
   engine_.cancel(kCancelDeadlineMs);
+  if (messages_ == nullptr) return;
+  messages_->cancel(kCancelDeadlineMs);
+  for (const auto& slot : slots_)
+    if (slot->is_message) slot->operation.channels_left = 0;
 }
 
 // ---- lanes ----

@@ -30,6 +30,7 @@ constexpr double kEndGraceMs = 1000;
 Status CommunicatorState::look_around(const Slot& slot, double idle_ms) {
   const auto guard = runtime_->progress().guard();
   if (member_.faults.raised()) return {};
+  if (slot.is_message) return look_at_message(slot, idle_ms);
   std::vector<Blocked> blocked;
   engine_.blocked(&blocked);
   const bool ask = idle_ms >= kFirstAskMs && idle_ms >= idle_.next_ask_ms;

@@ -5,6 +5,7 @@
 #include "weft/communicator.hpp"
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
+#include "weft/message.hpp"
 #include "weft/operation.hpp"
 #include "weft/options.hpp"
 #include "weft/schedule.hpp"
