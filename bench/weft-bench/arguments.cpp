@@ -33,6 +33,7 @@ Examples:
   weft-bench all -n 4 --dtype all --op all --max-bytes 64k --iterations 1
   weft-bench all_reduce -n 2 --algorithm ring@4 --transport ucx --min-bytes 1M --max-bytes 1G
   mpirun -n 8 weft-bench all_gather --json all_gather.json
+  weft-bench send_recv -n 2
   weft-bench --tune -n 4 --table table.json       and then WEFT_TABLE=table.json
   weft-bench --regret -n 4 --json regret.json)";
 
@@ -57,6 +58,7 @@ struct Words {
 std::string join(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 constexpr std::string_view kUnevenEnd = "_v";
+constexpr std::string_view kMessages = "send_recv";
 
 std::vector<Kind> all_kinds() {
   std::vector<Kind> kinds;
@@ -138,6 +140,15 @@ std::vector<Kind> compared_kinds() {
 
 void convert_task(const Words& words, Arguments& arguments) {
   if (words.tune || words.regret) arguments.task = words.tune ? Task::Tune : Task::Regret;
+  if (std::find(words.collectives.begin(), words.collectives.end(), kMessages) != words.collectives.end()) {
+    if (words.collectives.size() > 1 || arguments.task != Task::Measure)
+      throw CLI::ValidationError("send_recv is measured by itself: leave the others out");
+    if (!arguments.algorithm.empty() || arguments.hash || arguments.in_place)
+      throw CLI::ValidationError(
+          "--algorithm, --hash and --in-place are of collectives: leave them out with send_recv");
+    arguments.task = Task::Messages;
+    return;
+  }
   if (arguments.task == Task::Measure) {
     if (words.collectives.empty()) throw CLI::ValidationError("collective is required");
     arguments.collectives = named(words.collectives, all_kinds(), "collective", parse_kind);
@@ -214,9 +225,10 @@ std::string list_text() {
   }
   std::vector<Kind> uneven = all_kinds();
   std::erase_if(uneven, [](const Kind& kind) { return !kind.uneven; });
-  return text + fmt::format("v-variants  {}\ntypes       {}\nops         {}\nnumerics    fast, invariant\n",
-                            names_of(uneven), names_of(all_of<DataType>(kDataTypes)),
-                            names_of(all_of<ReduceOp>(kReduceOps)));
+  return text +
+         fmt::format(
+             "v-variants  {}\nmessages   send_recv\ntypes       {}\nops         {}\nnumerics    fast, invariant\n",
+             names_of(uneven), names_of(all_of<DataType>(kDataTypes)), names_of(all_of<ReduceOp>(kReduceOps)));
 }
 
 // A range lets NaN pass.
@@ -229,7 +241,7 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
       "collective", words.collectives,
       "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
       "scatter, barrier; the v-variants all_gather_v, reduce_scatter_v, all_to_all_v, gather_v, scatter_v; or "
-      "all");
+      "all; or send_recv: messages between the first rank and the last");
   app.add_option("-b,--min-bytes", words.min_bytes, "Smallest size: 8, 4k, 64M, 1G")->capture_default_str();
   app.add_option("-e,--max-bytes", words.max_bytes, "Largest size")->capture_default_str();
   app.add_option("-f,--factor", arguments.factor, "From one size to the next")

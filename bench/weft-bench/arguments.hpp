@@ -25,8 +25,9 @@ std::string to_string(const Kind& kind);  // "all_to_all_v"
 
 enum class Task : std::uint8_t {
   Measure,
-  Tune,    // --tune
-  Regret,  // --regret
+  Tune,      // --tune
+  Regret,    // --regret
+  Messages,  // send_recv
 };
 
 struct Arguments {

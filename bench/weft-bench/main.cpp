@@ -11,6 +11,7 @@
 #include "bench/weft-bench/exit.hpp"
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
+#include "bench/weft-bench/messages.hpp"
 #include "bench/weft-bench/runner.hpp"
 #include "bench/weft-bench/tune.hpp"
 #include "weft/communicator.hpp"
@@ -46,8 +47,12 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
   if (arguments.root >= ranks) {
     return Status(Code::InvalidArgument, fmt::format("--root {} is not a rank: there are {}", arguments.root, ranks));
   }
-  WEFT_TRY(check_cases(arguments, ranks));
-  const auto needed = memory_of_a_rank(arguments, ranks) * static_cast<std::uint64_t>(local_ranks);
+  const bool messages = arguments.task == Task::Messages;
+  if (messages && ranks < 2)
+    return Status(Code::InvalidArgument, "send_recv needs two ranks: give -n 2, or start them by a launcher");
+  if (!messages) WEFT_TRY(check_cases(arguments, ranks));
+  const auto needed = (messages ? 2 * arguments.max_bytes : memory_of_a_rank(arguments, ranks)) *
+                      static_cast<std::uint64_t>(local_ranks);
   const auto available = this_machine().available_bytes;
   if (available > 0 && needed > available) {
     return Status(
@@ -65,6 +70,7 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
 Result<Summary> run_task(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
   if (arguments.task == Task::Tune) return tune(communicator, arguments, rules);
   if (arguments.task == Task::Regret) return measure_regret(communicator, arguments, rules);
+  if (arguments.task == Task::Messages) return measure_messages(communicator, arguments);
   return run_benchmark(communicator, arguments);
 }
 
@@ -92,7 +98,8 @@ int run(int argc, char** argv) {
   auto options = Options::from_environment();
   if (!options) return complain(0, options.error());
   // One rank alone has nothing to choose from.
-  if (arguments.task != Task::Measure && !arguments.ranks && options->source == "single")
+  const bool compares = arguments.task == Task::Tune || arguments.task == Task::Regret;
+  if (compares && !arguments.ranks && options->source == "single")
     arguments.ranks = std::max(2, static_cast<int>(allowed_cores().size()));
   if (!arguments.ranks || !local_placement().empty()) return run_rank(arguments, std::move(*options));
 
