@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/comm/support/thread_ranks.hpp"
+#include "weft/communicator.hpp"
 
 namespace weft::comm {
 namespace {
@@ -301,6 +302,50 @@ TEST(Messages, to_oneself_work_and_one_that_could_only_hang_is_refused) {
     EXPECT_EQ(other, data);
     EXPECT_TRUE(communicator.close().ok());
   });
+}
+
+TEST(Messages, and_lists_and_objects_have_calls_of_their_own) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto created = Communicator::create(options);
+  ASSERT_TRUE(created.has_value()) << created.status().to_string();
+  Communicator& comm = *created;
+  float values[3] = {1, 2, 3};
+  ASSERT_TRUE(comm.send(values, 3, DataType::Float32, 0, /*tag=*/7).ok());
+  const Result<Received> got = comm.receive(values, 3, DataType::Float32, kAnySource, kAnyTag);
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(*got, (Received{0, 7, 3}));
+
+  std::vector<std::byte> object(5, std::byte{4}), back;
+  ASSERT_TRUE(comm.send(object, 0, 2).ok());
+  ASSERT_TRUE(comm.receive(&back, 0, 2).has_value());
+  EXPECT_EQ(back, object);
+  std::vector<std::vector<std::byte>> all;
+  ASSERT_TRUE(comm.broadcast(&back).ok());
+  ASSERT_TRUE(comm.all_gather(object, &all).ok());
+  EXPECT_EQ(all, (std::vector<std::vector<std::byte>>{object}));
+
+  int in = 0;
+  const int out = 5;
+  Work receiving = comm.start(receive(&in, 1, DataType::Int32));
+  Work moved = std::move(receiving);
+  EXPECT_FALSE(moved.test());
+  EXPECT_FALSE(moved.wait_for(1));
+  ASSERT_TRUE(comm.send(&out, 1, DataType::Int32, 0, 9).ok());
+  EXPECT_TRUE(moved.test());
+  ASSERT_TRUE(moved.wait().ok());
+  EXPECT_EQ(moved.received(), (Received{0, 9, 1}));
+  EXPECT_EQ(in, 5);
+  EXPECT_EQ(comm.start(send(&out, 1, DataType::Int32, 3)).wait().code(), Code::InvalidArgument);
+
+  const Message ring[] = {send(&out, 1, DataType::Int32, 0), receive(&in, 1, DataType::Int32, 0)};
+  EXPECT_TRUE(comm.run(ring).ok());
+  std::array<Received, 3> wrong;
+  EXPECT_EQ(comm.run(ring, wrong).code(), Code::InvalidArgument);
+  const Operation list[] = {all_reduce(values, values, 3, DataType::Float32), barrier()};
+  EXPECT_TRUE(comm.run(list).ok());
+  EXPECT_TRUE(comm.close().ok());
 }
 
 TEST(Messages, in_a_group_cannot_wait_for_each_other) {
