@@ -40,6 +40,7 @@ Status Communicator::run(const Operation& operation, int timeout_ms) {
     return Status(Code::InvalidArgument, "run: timeout_ms is " + std::to_string(timeout_ms) + "; give 1 or more");
   return state_->run(operation, timeout_ms);
 }
+Status Communicator::run(std::span<const Operation> operations) { return state_->run(operations); }
 
 Work Communicator::start(const Operation& operation) {
   std::uint32_t ticket = 0;
@@ -104,6 +105,39 @@ Status Communicator::scatter_v(const void* in, const Blocks& in_blocks, void* ou
 }
 Status Communicator::barrier() { return run(weft::barrier()); }
 
+Result<Received> Communicator::run(const Message& message) { return state_->run(message); }
+
+Work Communicator::start(const Message& message) {
+  std::uint32_t ticket = 0;
+  Status status = state_->start(message, &ticket);
+  if (!status.ok()) return Work(std::move(status));
+  return Work(state_.get(), ticket);
+}
+
+Status Communicator::run(std::span<const Message> messages, std::span<Received> received) {
+  return state_->run(messages, received);
+}
+
+Status Communicator::send(const void* in, std::uint64_t count, DataType dtype, int peer, int tag) {
+  return run(weft::send(in, count, dtype, peer, tag)).status();
+}
+Result<Received> Communicator::receive(void* out, std::uint64_t count, DataType dtype, int peer, int tag) {
+  return run(weft::receive(out, count, dtype, peer, tag));
+}
+Result<Received> Communicator::receive(std::vector<std::byte>* object, int peer, int tag) {
+  return state_->run(weft::receive(nullptr, 0, DataType::UInt8, peer, tag), object);
+}
+
+Status Communicator::send(std::span<const std::byte> object, int peer, int tag) {
+  return run(weft::send(object.data(), object.size(), DataType::UInt8, peer, tag)).status();
+}
+Status Communicator::broadcast(std::vector<std::byte>* object, int root) {
+  return state_->broadcast_object(object, root);
+}
+Status Communicator::all_gather(std::span<const std::byte> object, std::vector<std::vector<std::byte>>* objects) {
+  return state_->all_gather_objects(object, objects);
+}
+
 Status Communicator::set_algorithms(std::string_view rules) { return state_->set_algorithms(rules); }
 
 Result<SymmetricMemory> Communicator::allocate(std::size_t bytes) {
@@ -163,7 +197,8 @@ Work::Work(Status failed) : failed_(std::move(failed)) {}
 Work::Work(Work&& other) noexcept
     : communicator_(std::exchange(other.communicator_, nullptr)),
       ticket_(other.ticket_),
-      failed_(std::move(other.failed_)) {}
+      failed_(std::move(other.failed_)),
+      received_(other.received_) {}
 
 Work& Work::operator=(Work&& other) noexcept {
   if (this != &other) {
@@ -171,6 +206,7 @@ Work& Work::operator=(Work&& other) noexcept {
     communicator_ = std::exchange(other.communicator_, nullptr);
     ticket_ = other.ticket_;
     failed_ = std::move(other.failed_);
+    received_ = other.received_;
   }
   return *this;
 }
@@ -180,7 +216,7 @@ Work::~Work() { static_cast<void>(wait().ok()); }
 Status Work::wait() {
   if (communicator_ == nullptr) return failed_;
   if (!communicator_->started_here(ticket_)) return communicator_->wait(ticket_);  // an error; nothing is lost
-  failed_ = std::exchange(communicator_, nullptr)->wait(ticket_);
+  failed_ = std::exchange(communicator_, nullptr)->wait(ticket_, &received_);
   return failed_;
 }
 

@@ -272,17 +272,21 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
   free_.pop_back();
   slot.thread = nullptr;
   slot.cancelled = false;
+  slot.is_message = false;
   slot.waiting.reset();
   slot.timeout_ms = 0;
   return slot;
 }
 
 // The outcome of an operation that is done; its slot is free again.
-Status CommunicatorState::finish(Slot& slot) {
+Status CommunicatorState::finish(Slot& slot, Received* received) {
   if (slot.thread != nullptr) leave_thread_work(this);
   slot.multiplied.reset();
   free_.push_back(slot.ticket);
-  return slot.cancelled ? member_.faults.status() : Status();
+  if (slot.cancelled) return member_.faults.status();
+  if (!slot.is_message) return {};
+  if (received != nullptr) *received = slot.message.received;
+  return std::move(slot.message.outcome);
 }
 
 Status CommunicatorState::prepare(const Operation& asked) {
@@ -338,10 +342,10 @@ bool CommunicatorState::drive() {
 }
 
 bool CommunicatorState::advance() {
-  if (!event_) return engine_.advance();
-  const std::int32_t before = engine_.running();
-  const bool moved = engine_.advance();
-  if (engine_.running() < before) announce();
+  const std::int32_t before = event_ ? running() : 0;
+  const bool messages_moved = messages_ != nullptr && messages_->advance();
+  const bool moved = engine_.advance() || messages_moved;
+  if (event_ && running() < before) announce();
   return moved;
 }
 
@@ -355,14 +359,14 @@ bool CommunicatorState::started_here(std::uint32_t ticket) const {
   return slot.thread == nullptr || slot.thread == this_thread_work();
 }
 
-Status CommunicatorState::wait(std::uint32_t ticket) {
+Status CommunicatorState::wait(std::uint32_t ticket, Received* received) {
   if (forked()) return in_child();
-  if (started_here(ticket)) return wait(*slots_[ticket]);
+  if (started_here(ticket)) return wait(*slots_[ticket], received);
   return Status(Code::InvalidArgument,
-                fmt::format("wait: another thread started {}; wait for it there", describe(slots_[ticket]->record)));
+                fmt::format("wait: another thread started {}; wait for it there", describe_slot(*slots_[ticket])));
 }
 
-Status CommunicatorState::wait(Slot& slot) {
+Status CommunicatorState::wait(Slot& slot, Received* received) {
   Waiting waiting(oversubscribed_);
   idle_ = {};
   waits_.store(true, std::memory_order_relaxed);
@@ -370,7 +374,7 @@ Status CommunicatorState::wait(Slot& slot) {
   }
   waits_.store(false, std::memory_order_relaxed);
   const auto guard = runtime_->progress().guard();
-  return finish(slot);
+  return finish(slot, received);
 }
 
 // What was found out about a wait that gave up counts in the next one: many short waits are as strict as a long one.
@@ -398,8 +402,9 @@ bool CommunicatorState::wait_round(Slot& slot, Waiting& waiting) {
     const auto guard = runtime_->progress().guard();
     if (slot.operation.channels_left == 0) return true;
     // The helper thread may have moved it, too.
-    moved = drive() || engine_.movements() != waiting.seen;
-    waiting.seen = engine_.movements();
+    moved = drive() || movements() != waiting.seen;
+    waiting.seen = movements();
+    if (slot.is_message && slot.message.deadline) withdraw_if_late(slot);
     if (slot.operation.channels_left == 0) return true;
   }
   if (other_thread_work(this)) moved = drive_thread_work() || moved;
@@ -434,8 +439,13 @@ void CommunicatorState::give_up() {
   if (given_up_) return;
   given_up_ = true;
   for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
-  const bool ends_some = engine_.running() > 0;
+  const bool ends_some = running() > 0;
   engine_.cancel(kCancelDeadlineMs);
+  if (messages_ != nullptr) {
+    messages_->cancel(kCancelDeadlineMs);
+    for (const auto& slot : slots_)
+      if (slot->is_message) slot->operation.channels_left = 0;
+  }
   if (event_ && ends_some) announce();
 }
 

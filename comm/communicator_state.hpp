@@ -3,6 +3,7 @@
 // Reading order: run() -> begin() -> make_plan() (on a miss) -> Engine; wait() when it does not finish at once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "base/fork_guard.hpp"
 #include "comm/control.hpp"
 #include "comm/engine.hpp"
+#include "comm/messages/messages.hpp"
 #include "comm/operators.hpp"
 #include "comm/patience.hpp"
 #include "comm/plan_cache.hpp"
@@ -47,8 +49,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status run(const Operation& operation, int timeout_ms = 0);
   // On success *ticket names the operation until wait() returns its outcome.
   Status start(const Operation& operation, std::uint32_t* ticket);
-  // Nothing but an error on another thread than the one that started it.
-  Status wait(std::uint32_t ticket);
+  // Nothing but an error on another thread than the one that started it. Of a receive, *received is what it got.
+  Status wait(std::uint32_t ticket, Received* received = nullptr);
   // As long as `timeout_ms` allows; true: wait() returns at once.
   bool wait_for(std::uint32_t ticket, int timeout_ms);
   bool started_here(std::uint32_t ticket) const;
@@ -58,6 +60,18 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Result<Choice> explain(const Operation& operation);
   Operators& operators() { return operators_; }
   Status destroy_operator(ReduceOp op);
+
+  // Messages: comm/communicator_messages.cpp. `object`: of a receive of any length.
+  Result<Received> run(const Message& message, std::vector<std::byte>* object = nullptr);
+  Status start(const Message& message, std::uint32_t* ticket);
+  Status run(std::span<const Message> messages, std::span<Received> received);
+
+  // comm/operation_list.cpp
+  Status run(std::span<const Operation> operations);
+
+  // comm/objects.cpp
+  Status broadcast_object(std::vector<std::byte>* object, int root);
+  Status all_gather_objects(std::span<const std::byte> object, std::vector<std::vector<std::byte>>* objects);
 
   Result<std::unique_ptr<CommunicatorState>> split(int color, int key);
   // Called by the members only: ranks of this communicator, which get ranks in this order.
@@ -86,7 +100,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   // Progress::Driven
   bool drive() override;
   void tend() override;
-  bool in_flight() const override { return engine_.running() > 0; }
+  bool in_flight() const override { return running() > 0; }
 
   // LaneDirectory
   std::uint16_t lane(int peer, int channel) override;
@@ -113,6 +127,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     int timeout_ms = 0;                       // 0: the communicator's
     std::optional<Waiting> waiting;           // of a wait_for() that gave up
     std::unique_ptr<std::byte[]> multiplied;  // the input of a pre_mul_sum, where out cannot hold it
+    bool is_message = false;
+    MessageRequest message;  // if so; it is done when operation.channels_left is 0
   };
 
   Status begin(const Operation& operation, Slot** slot);
@@ -124,8 +140,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Result<KnownCall*> learn(const Operation& operation);
   Status make_plan(const Operation& operation, const UserOperator* made, bool in_place, KnownCall& known);
   Slot& take_slot();
-  Status finish(Slot& slot);
-  Status wait(Slot& slot);
+  Status finish(Slot& slot, Received* received = nullptr);
+  Status wait(Slot& slot, Received* received = nullptr);
   bool wait_round(Slot& slot, Waiting& waiting);
   bool done(const Slot& slot);
   void give_up();
@@ -137,6 +153,21 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   const CallRecord& record_of(const ActiveOperation& operation) const;
   Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms, Idle& idle);
   static bool end_is_old(double idle_ms, Idle& idle);
+  static std::string describe_slot(const Slot& slot);
+
+  Status check_message(const Message& message) const;
+  Status open_message_lanes(const Message& message);
+  Status begin(const Message& message, std::vector<std::byte>* object, Slot** slot);
+  void withdraw_if_late(Slot& slot);
+  Status look_at_message(const Slot& slot, double idle_ms, Idle& idle);
+  Status look_at_peer(const Slot& slot, int peer, double idle_ms, Idle& idle);
+  std::string where(const Slot& slot, int peer, double idle_ms) const;
+  Status run_pack(std::span<const Operation* const> members);
+  Status no_memory(std::uint64_t bytes);
+  Status check_messages_taken();
+  Status left_over(int peer, std::uint64_t messages);
+  std::int32_t running() const { return engine_.running() + (messages_ != nullptr ? messages_->running() : 0); }
+  std::uint64_t movements() const { return engine_.movements() + (messages_ != nullptr ? messages_->movements() : 0); }
   std::string where(const Slot& slot, const Blocked& blocked, double idle_ms) const;
   Status compare_digests();
   Status unread_message();
@@ -147,6 +178,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::unique_ptr<Planner> planner_;  // null: nothing was planned yet
   Engine engine_;
   Operators operators_;
+  std::array<std::vector<std::byte>, 2> packed_;  // short operations of a list: in, and out where it is not the same
+  std::unique_ptr<Messages> messages_;            // from the first message on
   PlanCache plans_;
   std::vector<std::uint64_t> blocks_;  // of the v-variant being looked up
   bool oversubscribed_;                // more ranks than cores on this host

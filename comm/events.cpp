@@ -55,8 +55,8 @@ void CommunicatorState::announce() { static_cast<void>(::eventfd_write(event_.ge
 void CommunicatorState::tend() {
   if (!event_ || member_.faults.raised()) return;
   const auto now = std::chrono::steady_clock::now();
-  if (engine_.movements() != tended_.seen) {
-    tended_ = {.seen = engine_.movements(), .since = now, .next_look_ms = kLookMs, .idle = {}};
+  if (movements() != tended_.seen) {
+    tended_ = {.seen = movements(), .since = now, .next_look_ms = kLookMs, .idle = {}};
     return;
   }
   const double idle_ms = std::chrono::duration<double, std::milli>(now - tended_.since).count();

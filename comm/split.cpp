@@ -72,11 +72,17 @@ Status CommunicatorState::unread_message() {
 }
 
 Status CommunicatorState::compare_digests() {
-  const std::array<std::uint64_t, 2> own{sequence_, digest_};
-  std::vector<std::array<std::uint64_t, 2>> all(static_cast<std::size_t>(size()));
-  WEFT_TRY(run(all_gather(own.data(), all.data(), own.size(), DataType::UInt64)));
+  struct Digest {
+    std::uint64_t sequence;
+    std::uint64_t calls;
+    std::uint64_t messages;  // 1: the rank has sent or received some
+  };
+  const Digest own{sequence_, digest_, messages_ != nullptr};
+  std::vector<Digest> all(static_cast<std::size_t>(size()));
+  WEFT_TRY(run(all_gather(&own, all.data(), sizeof(Digest) / sizeof(std::uint64_t), DataType::UInt64)));
   for (int peer = 0; peer < size(); ++peer) {
-    if (all[static_cast<std::size_t>(peer)] == own) continue;
+    const Digest& theirs = all[static_cast<std::size_t>(peer)];
+    if (theirs.sequence == own.sequence && theirs.calls == own.calls) continue;
     runtime_->control().ask(member_, peer);
     Patience patience(true);
     while (!member_.faults.raised() && patience.idle_ms() < kVerdictMs) patience.pause();
@@ -91,7 +97,8 @@ Status CommunicatorState::compare_digests() {
             peer));
     return member_.faults.status();
   }
-  return {};
+  if (std::all_of(all.begin(), all.end(), [](const Digest& digest) { return digest.messages == 0; })) return {};
+  return check_messages_taken();
 }
 
 Status CommunicatorState::close() {
@@ -100,7 +107,7 @@ Status CommunicatorState::close() {
   for (const auto& slot : slots_) {
     if (!done(*slot)) {
       return Status(Code::InvalidArgument,
-                    fmt::format("close: {} is still in flight; wait for it first", describe(slot->record)));
+                    fmt::format("close: {} is still in flight; wait for it first", describe_slot(*slot)));
     }
   }
   WEFT_TRY(compare_digests());

@@ -5,9 +5,6 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-
-#include <algorithm>
-
 #include "comm/communicator_state.hpp"
 
 namespace weft::comm {
@@ -29,6 +26,7 @@ constexpr double kEndGraceMs = 1000;
 // What is wrong with what this wait waits for; OK as long as there is hope. Under the guard.
 Status CommunicatorState::look_around(const Slot& slot, double idle_ms, Idle& idle) {
   if (member_.faults.raised()) return {};
+  if (slot.is_message) return look_at_message(slot, idle_ms, idle);
   std::vector<Blocked> blocked;
   engine_.blocked(&blocked);
   const bool ask = idle_ms >= kFirstAskMs && idle_ms >= idle.next_ask_ms;

@@ -29,6 +29,7 @@ Examples:
   weft-bench all -n 4 --dtype all --op all --max-bytes 64k --iterations 1
   weft-bench all_reduce -n 2 --algorithm ring@4 --transport ucx --min-bytes 1M --max-bytes 1G
   mpirun -n 8 weft-bench all_gather --json all_gather.json
+  weft-bench send_recv -n 2
   weft-bench --calibrate --table table.json       and then WEFT_TABLE=table.json: the cost model's figures
   weft-bench --tune -n 4 --table table.json       and then WEFT_TABLE=table.json: times of algorithms
   weft-bench all_reduce -n 4 --explain
@@ -46,7 +47,7 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
       "collective", words.collectives,
       "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
       "scatter, barrier; the v-variants all_gather_v, reduce_scatter_v, all_to_all_v, gather_v, scatter_v; or "
-      "all");
+      "all; or send_recv: messages between the first rank and the last");
   app.add_option("-b,--min-bytes", words.min_bytes, "Smallest size: 8, 4k, 64M, 1G")->capture_default_str();
   app.add_option("-e,--max-bytes", words.max_bytes, "Largest size")->capture_default_str();
   app.add_option("-f,--factor", arguments.factor, "From one size to the next")

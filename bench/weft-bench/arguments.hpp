@@ -21,6 +21,7 @@ enum class Task : std::uint8_t {
   Regret,     // --regret
   Calibrate,  // --calibrate
   Explain,    // --explain
+  Messages,   // send_recv
 };
 
 struct Arguments {

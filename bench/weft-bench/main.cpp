@@ -14,6 +14,7 @@
 #include "bench/weft-bench/explain.hpp"
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
+#include "bench/weft-bench/messages.hpp"
 #include "bench/weft-bench/runner.hpp"
 #include "bench/weft-bench/tune.hpp"
 #include "weft/communicator.hpp"
@@ -54,8 +55,12 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
     return Status(Code::InvalidArgument, fmt::format("--schedule {} is for {} ranks: there are {}", arguments.schedule,
                                                      arguments.schedule_ranks, ranks));
   }
-  WEFT_TRY(check_cases(arguments, ranks));
-  const auto needed = memory_of_a_rank(arguments, ranks) * static_cast<std::uint64_t>(local_ranks);
+  const bool messages = arguments.task == Task::Messages;
+  if (messages && ranks < 2)
+    return Status(Code::InvalidArgument, "send_recv needs two ranks: give -n 2, or start them by a launcher");
+  if (!messages) WEFT_TRY(check_cases(arguments, ranks));
+  const auto needed = (messages ? 2 * arguments.max_bytes : memory_of_a_rank(arguments, ranks)) *
+                      static_cast<std::uint64_t>(local_ranks);
   const auto available = this_machine().available_bytes;
   if (available > 0 && needed > available) {
     return Status(
@@ -80,6 +85,8 @@ Result<Summary> run_task(Communicator& communicator, const Arguments& arguments,
       return calibrate(communicator, arguments, options);
     case Task::Explain:
       return explain(communicator, arguments);
+    case Task::Messages:
+      return measure_messages(communicator, arguments);
     case Task::Measure:
       break;
   }
@@ -131,7 +138,8 @@ int run(int argc, char** argv) {
   if (!options) return complain(0, options.error());
   const bool alone = options->source == "single";
   if (arguments.schedule_ranks > 0 && !arguments.ranks && alone) arguments.ranks = arguments.schedule_ranks;
-  const bool starts_ranks = arguments.ranks || (alone && arguments.task != Task::Measure);
+  const bool starts_ranks =
+      arguments.ranks || (alone && arguments.task != Task::Measure && arguments.task != Task::Messages);
   if (!starts_ranks || !local_placement().empty()) return run_rank(arguments, std::move(*options));
   if (!alone) {
     return refuse(options->rank, fmt::format("{} starts ranks itself, but {} already started {}: leave {} out",

@@ -41,7 +41,7 @@ Difference first_difference(const std::vector<std::uint64_t>& hashes, std::size_
 
 std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
   return {
-      {"--tune, --regret, --calibrate or --explain", fmt::format("{}", static_cast<int>(arguments.task))},
+      {"--tune, --regret, --calibrate, --explain or send_recv", fmt::format("{}", static_cast<int>(arguments.task))},
       {"the collectives", names(arguments.collectives)},
       {"--skew", fmt::format("{}", arguments.skew)},
       {"--numerics", std::string(arguments.numerics ? to_string(*arguments.numerics) : "none")},

@@ -13,6 +13,7 @@
 namespace weft::bench {
 namespace {
 
+constexpr std::string_view kMessages = "send_recv";
 constexpr int kBenchTimeoutMs = 60'000;  // a benchmark that waits longer has failed
 
 Status wrong(std::string text) { return Status(Code::InvalidArgument, std::move(text)); }
@@ -86,8 +87,19 @@ Status refuse_ignored(const Words& words, const Arguments& arguments) {
   return {};
 }
 
+Status convert_messages(const Words& words, Arguments& arguments) {
+  if (words.collectives.size() > 1 || arguments.task != Task::Measure)
+    return wrong("send_recv is measured by itself: leave the others out");
+  if (!arguments.algorithm.empty() || arguments.hash || arguments.in_place)
+    return wrong("--algorithm, --hash and --in-place are of collectives: leave them out with send_recv");
+  arguments.task = Task::Messages;
+  return {};
+}
+
 Status convert_task(const Words& words, Arguments& arguments) {
   WEFT_TRY_ASSIGN(arguments.task, task_of(words));
+  if (std::find(words.collectives.begin(), words.collectives.end(), kMessages) != words.collectives.end())
+    return convert_messages(words, arguments);
   if (arguments.task != Task::Measure) WEFT_TRY(refuse_ignored(words, arguments));
   if (arguments.task == Task::Calibrate) {
     if (!words.collectives.empty() || !arguments.algorithm.empty())

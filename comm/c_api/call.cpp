@@ -8,6 +8,7 @@
 
 #include "comm/blocks.hpp"
 #include "comm/c_api/boundary.hpp"
+#include "comm/c_api/group.hpp"
 #include "comm/c_api/vocabulary.hpp"
 #include "comm/check.hpp"
 
@@ -106,7 +107,10 @@ weft_status_t call(const char* function, weft_comm* comm, weft_request_t* reques
   return collectively(function, comm, [&](weft_comm& known) -> Status {
     WEFT_TRY_ASSIGN(operation.dtype, to_cpp(types.datatype));
     WEFT_TRY_ASSIGN(operation.op, to_cpp(types.op));
-    return request == nullptr ? run(known, operation) : start(known, operation, request);
+    if (request == nullptr && this_threads_group().depth == 0) [[likely]]
+      return run(known, operation);
+    RequestPlace place(request);
+    return start(known, operation, place.get());
   });
 }
 

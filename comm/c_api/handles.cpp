@@ -33,6 +33,7 @@ weft_request* RequestPool::take(weft_comm& comm) {
   request->mark = kRequestMark;
   request->index = open_.size();
   request->comm = &comm;
+  request->received = nullptr;
   request->thread = std::this_thread::get_id();
   open_.push_back(request.get());
   return request.release();
@@ -49,7 +50,7 @@ void RequestPool::give_back(weft_request& request) noexcept {
 void RequestPool::detach() {
   for (weft_request* const request : open_) {
     if (request->thread == std::this_thread::get_id()) {
-      request->outcome = request->work.wait();
+      request->outcome = wait_for_end(*request);
     } else {
       request->outcome = Status(Code::Aborted,
                                 "another thread destroyed the communicator before this operation was waited for; its "
@@ -61,6 +62,15 @@ void RequestPool::detach() {
     request->comm = nullptr;
   }
   open_.clear();
+}
+
+Status wait_for_end(weft_request& request) {
+  Status outcome = request.work.wait();
+  if (outcome.ok() && request.received != nullptr) {
+    const Received& received = request.work.received();
+    *request.received = {received.count, received.source, received.tag};
+  }
+  return outcome;
 }
 
 Status check_handle(const weft_comm* comm) {

@@ -57,6 +57,7 @@ struct weft_request final {
   std::thread::id thread;     // that started it
   weft::Work work;
   weft::Status outcome;
+  weft_received_t* received = nullptr;  // of a receive: where its caller wants to read what came
 };
 
 struct weft_comm final {
@@ -79,6 +80,9 @@ namespace weft::comm::c_api {
 Status check_handle(const weft_comm* comm);
 // The same of "*request", which is not null; also where another thread started it.
 Status check_handle(const weft_request* request);
+
+// Its outcome, once it is done; and what it received, for whoever wants to read that.
+Status wait_for_end(weft_request& request);
 
 // Ends and frees it.
 void end(weft_comm& comm);

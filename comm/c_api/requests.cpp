@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "comm/c_api/boundary.hpp"
+#include "comm/c_api/requests.hpp"
 
 namespace weft::comm::c_api {
 namespace {
@@ -11,18 +12,6 @@ namespace {
 Status check_request(const weft_request_t* request) {
   if (request == nullptr) return null_argument("request", "pass the address of a weft_request_t");
   return *request == nullptr ? Status() : check_handle(*request);
-}
-
-// The outcome of a request that is done, and its end.
-Status finish(weft_request_t* handle) {
-  weft_request* const request = std::exchange(*handle, nullptr);
-  if (request->comm == nullptr) {
-    const std::unique_ptr<weft_request> last(request);
-    return std::move(last->outcome);
-  }
-  Status outcome = request->work.wait();
-  request->comm->requests.give_back(*request);
-  return outcome;
 }
 
 // What its communicator remembers of a failure; null if there is none any more.
@@ -39,6 +28,18 @@ weft_status_t settle(const char* function, weft_request_t* request, int* done, c
 }
 
 }  // namespace
+
+Status finish(weft_request_t* handle) {
+  weft_request* const request = std::exchange(*handle, nullptr);
+  if (request->comm == nullptr) {
+    const std::unique_ptr<weft_request> last(request);
+    return std::move(last->outcome);
+  }
+  Status outcome = wait_for_end(*request);
+  request->comm->requests.give_back(*request);
+  return outcome;
+}
+
 }  // namespace weft::comm::c_api
 
 using namespace weft::comm::c_api;

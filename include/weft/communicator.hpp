@@ -1,6 +1,8 @@
 // Communicator: ranks that compute together.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 #include "weft/choice.hpp"
 #include "weft/cost.hpp"
 #include "weft/memory.hpp"
+#include "weft/message.hpp"
 #include "weft/operation.hpp"
 #include "weft/operator.hpp"
 #include "weft/options.hpp"
@@ -56,6 +59,9 @@ class Communicator {
   // the communicator; to go on after a while, start() the operation and use Work::wait_for().
   Status run(const Operation& operation, int timeout_ms);
   Work start(const Operation& operation);
+  // All of them, in any order: short ones of a kind share a call, the others are in flight together. All ranks give the
+  // same list. Starts none if one of them is wrong. Buffers of one must not overlap those of another.
+  Status run(std::span<const Operation> operations);
   Result<Plan> prepare(const Operation& operation);
   Result<Choice> explain(const Operation& operation) const;
 
@@ -100,6 +106,29 @@ class Communicator {
   // as much.
   Result<ReduceOp> create_pre_mul_sum(DataType dtype, double factor);
   Status destroy_operator(ReduceOp op);
+
+  // Messages between two ranks (docs/point-to-point.md). No other rank takes part, and they are not among the calls
+  // that all ranks make in the same order. A send may end before its receive has begun, but no program may rely on it.
+  // What fails one message alone leaves the communicator as it was: InvalidArgument also if a message does not fit the
+  // receive that matches it, which loses nothing; Timeout if message.timeout_ms has passed.
+  Result<Received> run(const Message& message);
+  Work start(const Message& message);
+  // All of them at once, in the order given: they end in any order, so a group cannot wait for itself. Starts none if
+  // one of them is wrong. Returns the first failure after all have ended. `received` may be empty, else there is one
+  // for each message.
+  Status run(std::span<const Message> messages, std::span<Received> received = {});
+
+  Status send(const void* in, std::uint64_t count, DataType dtype, int peer, int tag = 0);
+  Result<Received> receive(void* out, std::uint64_t count, DataType dtype, int peer = kAnySource, int tag = kAnyTag);
+  // A message of any length.
+  Result<Received> receive(std::vector<std::byte>* object, int peer = kAnySource, int tag = kAnyTag);
+
+  // Objects: bytes whose number only their sender knows. One round if they are short (1,016 bytes), else two. *object
+  // is read at the root and written elsewhere; *objects gets one from each rank. ResourceExhausted on all ranks if one
+  // has no memory for them.
+  Status send(std::span<const std::byte> object, int peer, int tag = 0);
+  Status broadcast(std::vector<std::byte>* object, int root = 0);
+  Status all_gather(std::span<const std::byte> object, std::vector<std::vector<std::byte>>* objects);
 
   // Collective over this communicator. Ranks with equal colour form a new one, ordered by key, then by rank; a negative
   // colour takes no part and gets a communicator of one rank (itself). Uses the parent's connections.

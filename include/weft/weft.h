@@ -378,6 +378,12 @@ weft_status_t weft_scatter(const void* sendbuff, void* recvbuff, size_t count, w
 /* Done on a rank only after all ranks have called it. INVALID_ARGUMENT: comm. */
 weft_status_t weft_barrier(weft_comm_t comm, weft_request_t* request);
 
+/* weft_all_reduce() of many buffers: buffer i has counts[i] elements, from sendbuffs[i] to recvbuffs[i], which may be
+ * the same. Short ones share a call. All ranks give equal counts. Blocks, also in a group. Errors name the first buffer
+ * that is wrong; INVALID_ARGUMENT besides: an array is null. */
+weft_status_t weft_all_reduce_list(const void* const* sendbuffs, void* const* recvbuffs, const size_t* counts,
+                                   size_t buffers, weft_data_type_t datatype, weft_reduce_op_t op, weft_comm_t comm);
+
 /* ---- Collectives of uneven blocks ----
  *
  * A buffer of blocks is followed by its counts (elements of each rank's block, also 0) and offsets (where they begin in
@@ -416,6 +422,45 @@ weft_status_t weft_gather_v(const void* sendbuff, size_t sendcount, void* recvbu
 weft_status_t weft_scatter_v(const void* sendbuff, const size_t* sendcounts, const size_t* sendoffsets, void* recvbuff,
                              size_t recvcount, weft_data_type_t datatype, int root, weft_comm_t comm,
                              weft_request_t* request);
+
+/* ---- Messages between two ranks ----
+ *
+ * Not collective: no other rank takes part. A receive takes the first message that matches it: of rank `peer` and with
+ * `tag`, or any. Messages from one rank to another that match the same receive are taken in the order in which they
+ * were sent. A send may end before its receive has begun, but no program may rely on it. Long messages and many that
+ * wait are sent once their receive is there. docs/point-to-point.md is a guide. */
+
+#define WEFT_ANY_SOURCE (-1)
+#define WEFT_ANY_TAG (-1)
+
+/* What a receive got: from whom, with which tag, and how many elements of the receive's datatype. */
+typedef struct weft_received {
+  size_t count;
+  int source;
+  int tag;
+} weft_received_t;
+
+/* count elements to rank `peer`, which may be this one. INVALID_ARGUMENT: comm, sendbuff, count, datatype, peer, tag
+ * (from 0); or a blocking send to oneself that no receive waits for and that is too long to be kept. Other errors as
+ * for collectives. */
+weft_status_t weft_send(const void* sendbuff, size_t count, weft_data_type_t datatype, int peer, int tag,
+                        weft_comm_t comm, weft_request_t* request);
+
+/* Up to count elements from rank `peer` or WEFT_ANY_SOURCE, with `tag` or WEFT_ANY_TAG. *received (may be NULL) is
+ * written when the receive has succeeded: before this function returns, or, with a request, before the function that
+ * ends the request does, and in a group before weft_group_end() does; until then it must stay where it is.
+ * INVALID_ARGUMENT besides as for weft_send(): the message has more than count elements or no whole number of them; it
+ * is then still there, to be received with another buffer. */
+weft_status_t weft_recv(void* recvbuff, size_t count, weft_data_type_t datatype, int peer, int tag,
+                        weft_received_t* received, weft_comm_t comm, weft_request_t* request);
+
+/* Between these two, messages and collectives of this thread that are called with a NULL request are started, on any of
+ * its communicators, and weft_group_end() waits for all of them: sends and receives of a group cannot wait for each
+ * other, in whatever order they are called. Groups may contain groups; the outermost ends them. A call that fails is no
+ * part of the group. weft_group_end() gives the first failure, in the order of the calls, after all have ended; buffers
+ * are theirs until then. INVALID_ARGUMENT: weft_group_end() without weft_group_start(). */
+weft_status_t weft_group_start(void);
+weft_status_t weft_group_end(void);
 
 #ifdef __cplusplus
 }

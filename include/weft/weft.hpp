@@ -7,6 +7,7 @@
 #include "weft/graph.hpp"
 #include "weft/group.hpp"
 #include "weft/memory.hpp"
+#include "weft/message.hpp"
 #include "weft/operation.hpp"
 #include "weft/operator.hpp"
 #include "weft/options.hpp"

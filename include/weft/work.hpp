@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weft/choice.hpp"
+#include "weft/message.hpp"
 #include "weft/operation.hpp"
 #include "weft/status.hpp"
 
@@ -38,6 +39,9 @@ class Work {
   // movement adds up over several calls until the communicator's deadline, which ends the operation.
   bool wait_for(int timeout_ms);
 
+  // Of a receive, once wait() has returned OK: what it got.
+  const Received& received() const { return received_; }
+
  private:
   friend class Communicator;
   friend class Plan;
@@ -47,6 +51,7 @@ class Work {
   comm::CommunicatorState* communicator_ = nullptr;
   std::uint32_t ticket_ = 0;
   Status failed_;
+  Received received_;
 };
 
 // A prepared operation: checked, chosen, built and proved. Runs as often as wanted, on any buffers of the prepared

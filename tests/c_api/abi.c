@@ -26,6 +26,8 @@ HOLDS(max, WEFT_MAX == 2);
 HOLDS(min, WEFT_MIN == 3);
 HOLDS(avg, WEFT_AVG == 4);
 HOLDS(nocolor, WEFT_SPLIT_NOCOLOR == -1);
+HOLDS(any_source, WEFT_ANY_SOURCE == -1);
+HOLDS(any_tag, WEFT_ANY_TAG == -1);
 
 HOLDS(scalar_device, WEFT_SCALAR_DEVICE == 0);
 HOLDS(scalar_host_immediate, WEFT_SCALAR_HOST_IMMEDIATE == 1);
@@ -63,6 +65,9 @@ HOLDS(size_of_reduce_op, sizeof(weft_reduce_op_t) == 4);
 HOLDS(size_of_switch, sizeof(weft_switch_t) == 4);
 HOLDS(size_of_comm, sizeof(weft_comm_t) == sizeof(void*));
 HOLDS(size_of_request, sizeof(weft_request_t) == sizeof(void*));
+HOLDS(size_of_received, sizeof(weft_received_t) == sizeof(size_t) + 2 * sizeof(int));
+HOLDS(received_source, offsetof(weft_received_t, source) == sizeof(size_t));
+HOLDS(received_tag, offsetof(weft_received_t, tag) == sizeof(size_t) + sizeof(int));
 HOLDS(size_of_id, sizeof(weft_unique_id_t) == 512);
 HOLDS(size_of_size, sizeof(size_t) == 8);
 

@@ -64,6 +64,25 @@ TEST(Bench, sizes_that_are_no_multiple_of_anything_are_right) {
   EXPECT_EQ(outcome.wrong(), 0);
 }
 
+TEST(Bench, messages_between_two_ranks_are_timed_and_right) {
+  const auto outcome =
+      run_bench({"send_recv", "-n", "3", "--max-bytes", "256k", "--factor", "32", "--iterations", "20"});
+  ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;
+  EXPECT_THAT(outcome.process.output, HasSubstr("send_recv between ranks 0 and 2 over shm"));
+  EXPECT_EQ(outcome.wrong(), 0);
+  EXPECT_EQ(outcome.results.size(), 4U);
+  for (const auto& result : outcome.results) EXPECT_GT(result.at("bandwidth_gbs"), 0);
+}
+
+TEST(Bench, messages_need_two_ranks_and_stand_by_themselves) {
+  const auto alone = run_bench({"send_recv"});
+  EXPECT_EQ(alone.process.exit_code, 2);
+  EXPECT_THAT(alone.process.output, HasSubstr("send_recv needs two ranks"));
+  const auto mixed = run_bench({"send_recv", "barrier", "-n", "2"});
+  EXPECT_EQ(mixed.process.exit_code, 2);
+  EXPECT_THAT(mixed.process.output, HasSubstr("send_recv is measured by itself"));
+}
+
 TEST(Bench, more_ranks_than_cores_work) {
   const auto outcome = run_bench(briefly({"all_reduce", "all_to_all", "barrier", "-n", "8"}));
   ASSERT_TRUE(outcome.process.succeeded()) << outcome.process.output;

@@ -68,6 +68,9 @@ TEST(LostRank, small_all_reduces_over_shared_memory) { expect_others_name_the_vi
 TEST(LostRank, big_all_reduces_over_shared_memory) { expect_others_name_the_victim("all_reduce", "4000000", "shm"); }
 TEST(LostRank, all_to_alls_over_shared_memory) { expect_others_name_the_victim("all_to_all", "5000", "shm"); }
 TEST(LostRank, barriers_over_shared_memory) { expect_others_name_the_victim("barrier", "0", "shm"); }
+TEST(LostRank, short_messages_over_shared_memory) { expect_others_name_the_victim("messages", "2", "shm"); }
+TEST(LostRank, long_messages_over_shared_memory) { expect_others_name_the_victim("messages", "4000000", "shm"); }
+TEST(LostRank, long_messages_over_ucx) { expect_others_name_the_victim("messages", "4000000", "ucx"); }
 TEST(LostRank, small_all_reduces_over_ucx) { expect_others_name_the_victim("all_reduce", "2", "ucx"); }
 TEST(LostRank, big_all_reduces_over_ucx) { expect_others_name_the_victim("all_reduce", "4000000", "ucx"); }
 

@@ -1,6 +1,7 @@
-// A rank that runs collectives until one fails, for tests that kill one of its peers. Prints "running" after the first,
-// and at the end "failed: <code>, peer <rank>, <microseconds since the failing call began>: <message>". Exit 0: it
-// failed with PeerLost.
+// A rank that runs collectives, or passes messages round a ring, until one fails, for tests that kill one of its peers.
+// Prints "running" after the first, and at the end "failed: <code>, peer <rank>, <microseconds since the failing call
+// began>: <message>". Exit 0: it failed with PeerLost.
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <string_view>
@@ -17,6 +18,14 @@ weft::Operation operation(std::string_view name, const float* in, float* out, st
   return weft::all_reduce(in, out, count, weft::DataType::Float32);
 }
 
+// To the next rank and from the one before, in one group.
+weft::Status pass_on(weft::Communicator& communicator, const float* in, float* out, std::uint64_t count) {
+  const int rank = communicator.rank(), size = communicator.size();
+  const std::array<weft::Message, 2> both{weft::send(in, count, weft::DataType::Float32, (rank + 1) % size),
+                                          weft::receive(out, count, weft::DataType::Float32, (rank + size - 1) % size)};
+  return communicator.run(both);
+}
+
 int run(std::string_view name, std::uint64_t count) {
   auto options = weft::Options::from_environment();
   if (!options) return std::fprintf(stderr, "%s\n", options.error().to_string().c_str()), 2;
@@ -27,7 +36,8 @@ int run(std::string_view name, std::uint64_t count) {
   std::vector<float> out(elements);
   const auto call = operation(name, in.data(), out.data(), count);
   for (bool first = true;; first = false) {
-    const auto status = communicator->run(call);
+    const auto status =
+        name == "messages" ? pass_on(*communicator, in.data(), out.data(), count) : communicator->run(call);
     if (!status.ok()) {
       std::printf("failed: %s, peer %d: %s\n", std::string(to_string(status.code())).c_str(), status.peer(),
                   std::string(status.message()).c_str());
