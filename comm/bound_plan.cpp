@@ -177,8 +177,6 @@ class ChannelBinder {
     return lane;
   }
 
-  static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << 48) - 1;
-
   Places places_;
   int channel_;
   bool empty_messages_;

@@ -129,6 +129,11 @@ bool Engine::execute(Channel& channel, const Instruction& instruction) {
     case InstructionCode::Reduce:
       local(channel, instruction);
       return true;
+    case InstructionCode::Pack:
+    case InstructionCode::Unpack:
+    case InstructionCode::SumPacked:
+      quantise(channel, instruction);
+      return true;
     case InstructionCode::Wait: {
       Lane& lane = *lanes_[instruction.lane];
       if (!lane.queue_empty()) lane.pump(operation.signature);
@@ -150,6 +155,21 @@ void Engine::local(const Channel& channel, const Instruction& instruction) {
   const ReduceKernel kernel = instruction.final_reduction ? plan.reduce_final : plan.reduce;
   kernel(dst, src, channel.at(instruction.src2_base, instruction.src2()), instruction.bytes >> plan.element_shift,
          plan.size);
+}
+
+void Engine::quantise(const Channel& channel, const Instruction& instruction) {
+  const BoundPlan& plan = *channel.current->plan;
+  const QuantisedParts& parts = plan.quantised;
+  std::byte* const dst = channel.at(instruction.dst_base, instruction.dst);
+  const std::byte* const src = channel.at(instruction.src_base, instruction.src);
+  if (instruction.code == InstructionCode::Pack) {
+    parts.kernels.pack(dst, instruction.extra(), src, instruction.bytes >> plan.element_shift);
+  } else if (instruction.code == InstructionCode::Unpack) {
+    parts.kernels.unpack(dst, src, instruction.bytes >> plan.element_shift);
+  } else {
+    const SumOrder order{parts.joins.data(), parts.joins.size(), parts.divisor};
+    parts.kernels.sum(dst, instruction.bytes / kPackedBlockBytes, src, instruction.extra(), order);
+  }
 }
 
 bool Engine::receive(Channel& channel, const Instruction& instruction, bool forwards) {

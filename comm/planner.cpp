@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include "algorithms/verify.hpp"
+#include "base/assert.hpp"
 #include "base/copy_bytes.hpp"
 #include "comm/call_code.hpp"
 #include "comm/check.hpp"
+#include "comm/quantised_plan.hpp"
 
 namespace weft::comm {
 namespace {
@@ -45,29 +47,48 @@ Result<std::unique_ptr<Planner>> Planner::create(const topology::Graph& graph, c
   parsed.channels = channels;
   WEFT_TRY_ASSIGN(algorithms::CostModel model,
                   algorithms::CostModel::create(topology::make_group(graph, placement), graph, placement));
-  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), numerics, table));
+  return std::unique_ptr<Planner>(new Planner(std::move(parsed), std::move(model), numerics, table, graph, placement));
+}
+
+Result<Planner*> Planner::part(const std::vector<int>& members) {
+  std::unique_ptr<Planner>& kept = parts_[members];
+  if (kept == nullptr) {
+    std::vector<int> placement;
+    for (const int member : members) placement.push_back(placement_[static_cast<std::size_t>(member)]);
+    WEFT_TRY_ASSIGN(auto model,
+                    algorithms::CostModel::create(topology::make_group(graph_, placement), graph_, placement));
+    kept.reset(new Planner(overrides_, std::move(model), numerics_, table_, graph_, std::move(placement)));
+  }
+  return kept.get();
 }
 
 Status Planner::set_overrides(std::string_view rules) {
   WEFT_TRY_ASSIGN(algorithms::Overrides parsed, algorithms::Overrides::parse(rules));
   parsed.channels = overrides_.channels;
   overrides_ = std::move(parsed);
+  parts_.clear();
   return {};
 }
 
 Result<Choice> Planner::choose(const Operation& operation, algorithms::Detail detail) {
+  if (operation.quantisation != Quantisation::None) return choose_quantised(*this, operation);
   return algorithms::choose(request_of(operation, model_.group().size, numerics_), overrides_, table_, model_, detail);
 }
 
+bool Planner::parted(const Operation& operation, const Choice& choice) const {
+  const algorithms::Selected chosen = algorithms::selected(choice);
+  if (operation.uneven || chosen.algorithm == nullptr) return operation.uneven;
+  return in_several_passes(operation, chosen.algorithm->chunks_per_block(model_.group().size) * chosen.replicas,
+                           passes_of(choice));
+}
+
 Result<const Schedule*> Planner::proved_schedule(const Operation& operation, const Choice& choice, bool in_place,
-                                                 int rank) {
+                                                 bool parted, int rank) {
   const algorithms::Selected chosen = algorithms::selected(choice);
   if (chosen.algorithm == nullptr) {
     return Status(Code::Internal, fmt::format("the chosen algorithm {} does not exist", choice.winner().algorithm));
   }
   const bool canonical = numerics_ == Numerics::Invariant && reduces(operation.collective);
-  const int chunks_per_block = chosen.algorithm->chunks_per_block(model_.group().size) * chosen.replicas;
-  const bool parted = operation.uneven || in_several_passes(operation, chunks_per_block, passes_of(choice));
   BuildOptions build{.root = operation.root,
                      .replicas = chosen.replicas,
                      .in_place = in_place,
@@ -96,24 +117,47 @@ Passes Planner::passes_of(const Choice& choice) const {
   return {algorithms::selected(choice).replicas, model_.group().hosts.size() == 1 ? kPassChunkBytes : 0};
 }
 
+Result<Planner::Stage> Planner::stage(const Operation& operation, bool in_place, int rank) {
+  WEFT_TRY_ASSIGN(Choice choice, choose(operation, algorithms::Detail::Winner));
+  const algorithms::Selected chosen = algorithms::selected(choice);
+  WEFT_ASSERT(chosen.algorithm != nullptr && chosen.algorithm->native_channels == 1);
+  choice.candidates.front().channels = 1;
+  WEFT_TRY_ASSIGN(const Schedule* const schedule, proved_schedule(operation, choice, in_place, operation.uneven, rank));
+  return Stage{chosen.algorithm, *schedule};
+}
+
+Result<std::int64_t> Planner::estimate(const Stage& stage, const Operation& operation) {
+  if (model_.group().size == 1) return std::int64_t{0};
+  WEFT_TRY_ASSIGN(const algorithms::Estimate estimate,
+                  model_.estimate(*stage.algorithm, 1, message_bytes(operation, model_.group().size)));
+  return estimate.time_ns;
+}
+
 Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, bool in_place, int rank,
                                                  LaneDirectory& lanes) {
   WEFT_TRY_ASSIGN(Choice choice, choose(operation, algorithms::Detail::Winner));
-  WEFT_TRY_ASSIGN(const Schedule* const schedule, proved_schedule(operation, choice, in_place, rank));
-  const Passes passes = passes_of(choice);
-  auto plan = std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes, passes));
-  plan->streaming = footprint(operation, rank, schedule->size).out_bytes >= base::kStreamingBytes;
+  std::unique_ptr<BoundPlan> plan;
+  if (operation.quantisation != Quantisation::None) {
+    WEFT_TRY_ASSIGN(plan, plan_quantised(*this, operation, rank, lanes));
+  } else {
+    const bool several_parts = parted(operation, choice);
+    WEFT_TRY_ASSIGN(const Schedule* const schedule, proved_schedule(operation, choice, in_place, several_parts, rank));
+    const Passes passes = passes_of(choice);
+    plan = std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes, passes));
+    plan->streaming = footprint(operation, rank, schedule->size).out_bytes >= base::kStreamingBytes;
+    // With what decides how messages are cut: two builds that differ there make other calls.
+    plan->hash = mix(schedule->program_hash, passes.chunk_bytes);
+  }
   plan->choice = std::move(choice);
-  plan->size = schedule->size;
+  plan->size = model_.group().size;
   plan->call = call_code(operation);
   plan->count = agreed_count(operation, plan->size);
-  // With what decides how messages are cut: two builds that differ there make other calls.
-  plan->hash = mix(mix(mix(hash_of_counts(operation, plan->size), static_cast<std::uint64_t>(operation.root)),
-                       schedule->program_hash),
-                   passes.chunk_bytes);
+  plan->hash = mix(mix(hash_of_counts(operation, plan->size), static_cast<std::uint64_t>(operation.root)), plan->hash);
   if (reduces(operation.collective)) {
-    plan->reduce = reduce_kernel(operation.dtype, operation.op, false);
-    plan->reduce_final = reduce_kernel(operation.dtype, operation.op, true);
+    // A quantised sum is divided where it is packed.
+    const ReduceOp op = operation.quantisation == Quantisation::None ? operation.op : ReduceOp::Sum;
+    plan->reduce = reduce_kernel(operation.dtype, op, false);
+    plan->reduce_final = reduce_kernel(operation.dtype, op, true);
   }
   return plan;
 }
