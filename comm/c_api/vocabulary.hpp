@@ -10,5 +10,6 @@ namespace weft::comm::c_api {
 // InvalidArgument names the argument and the values that it may have.
 Result<DataType> to_cpp(weft_data_type_t datatype);
 Result<ReduceOp> to_cpp(weft_reduce_op_t op);
+Result<Quantisation> to_cpp(weft_quantisation_t quantisation);
 
 }  // namespace weft::comm::c_api
