@@ -52,6 +52,7 @@ struct Words {
   bool factor_given = false;
   bool list = false;
   std::string numerics;
+  std::string quantise;
 };
 
 std::string join(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
@@ -166,6 +167,36 @@ void convert_task(const Words& words, Arguments& arguments) {
         "--tune measures all algorithms, which --numerics invariant does not allow: leave it out");
 }
 
+// Only what can be quantised, and nothing that would not count.
+void convert_quantise(const Words& words, Arguments& arguments) {
+  if (words.quantise.empty()) return;
+  const std::optional<Quantisation> quantisation = parse_quantisation(words.quantise);
+  if (!quantisation || *quantisation == Quantisation::None)
+    throw CLI::ValidationError(fmt::format("--quantise \"{}\" is neither int8 nor e4m3", words.quantise));
+  arguments.quantisation = *quantisation;
+  if (arguments.task != Task::Measure)
+    throw CLI::ValidationError("--tune and --regret compare calls that are not quantised: leave --quantise out");
+  if (!arguments.algorithm.empty())
+    throw CLI::ValidationError(
+        "--algorithm is not asked with --quantise, whose stages are an all_to_all and an all_gather: set "
+        "WEFT_ALGORITHMS for these");
+  for (const Kind& kind : arguments.collectives) {
+    if (kind != Kind{Collective::AllReduce} && kind != Kind{Collective::AllGather})
+      throw CLI::ValidationError(
+          fmt::format("{} cannot be quantised: --quantise goes with all_reduce and all_gather", to_string(kind)));
+  }
+  for (const DataType dtype : arguments.dtypes) {
+    if (dtype != DataType::Float32 && dtype != DataType::Float16 && dtype != DataType::BFloat16)
+      throw CLI::ValidationError(
+          fmt::format("{} cannot be quantised: --quantise goes with float32, float16 and bfloat16", to_string(dtype)));
+  }
+  for (const ReduceOp op : arguments.ops) {
+    if (op != ReduceOp::Sum && op != ReduceOp::Avg)
+      throw CLI::ValidationError(
+          fmt::format("{} of quantised numbers is not defined: --quantise goes with sum and avg", to_string(op)));
+  }
+}
+
 // Values from words; throws CLI::ValidationError.
 void convert(const Words& words, Arguments& arguments) {
   convert_task(words, arguments);
@@ -174,6 +205,7 @@ void convert(const Words& words, Arguments& arguments) {
   unique(arguments.collectives);
   unique(arguments.dtypes);
   unique(arguments.ops);
+  convert_quantise(words, arguments);
   arguments.min_bytes = bytes_of("--min-bytes", words.min_bytes);
   arguments.max_bytes = bytes_of("--max-bytes", words.max_bytes);
   if (arguments.min_bytes > arguments.max_bytes) {
@@ -255,6 +287,10 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       ->check(CLI::Range(1, kMaxRanks));
   app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
   app.add_option("--numerics", words.numerics, "fast or invariant: which bits come out (WEFT_NUMERICS)");
+  app.add_option(
+      "--quantise", words.quantise,
+      "int8 or e4m3: of all_reduce and all_gather, numbers travel in blocks of bytes; each result is compared "
+      "within the bound of error");
   app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
   app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
