@@ -96,7 +96,7 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
                      .canonical = canonical};
   const Key key(operation.collective, std::string(chosen.algorithm->name), chosen.replicas, operation.root, in_place,
                 parted);
-  if (const auto kept = uneven_.find(key); kept != uneven_.end()) return &kept->second;
+  if (const auto kept = uneven_.find({key, rank}); kept != uneven_.end()) return &kept->second;
   if (!proved_.contains(key)) {
     const Status proof =
         algorithms::verify(build_schedule(*chosen.algorithm, model_.group(), build), {.canonical = canonical});
@@ -108,7 +108,7 @@ Result<const Schedule*> Planner::proved_schedule(const Operation& operation, con
     proved_.insert(key);
   }
   build.only_rank = rank;
-  Schedule& schedule = operation.uneven ? uneven_[key] : latest_;
+  Schedule& schedule = operation.uneven ? uneven_[{key, rank}] : latest_;
   schedule = build_schedule(*chosen.algorithm, model_.group(), build);
   return &schedule;
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "algorithms/selector.hpp"
 #include "comm/bound_plan.hpp"
@@ -75,8 +76,8 @@ class Planner final {
   std::vector<int> placement_;
   std::map<std::vector<int>, std::unique_ptr<Planner>> parts_;  // by members
   std::set<Key> proved_;
-  // Of v-variants, whose counts may be others at every call: this rank's steps.
-  std::map<Key, Schedule> uneven_;
+  // Of v-variants, whose counts may be others at every call: a rank's steps.
+  std::map<std::pair<Key, int>, Schedule> uneven_;
   Schedule latest_;  // of the others
 };
 
