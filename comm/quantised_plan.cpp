@@ -14,13 +14,14 @@
 namespace weft::comm {
 namespace {
 
-// Enough for the wire to have work while a channel packs, sums or unpacks.
-constexpr std::uint64_t kMaxChannels = 4;
-// Blocks that go from one rank to another in a pass: messages of 65 KiB, so that their number does not count; with many
-// ranks fewer, so that what a pass keeps of all of them is at most about 2 MiB, three times.
-constexpr std::uint64_t kMaxPartBlocks = 256;
+// Enough for the wire to have work while channels pack, sum and unpack, and while messages that TCP announces before it
+// carries them wait for an answer: between two hosts at 1 Gbit/s, 4 channels took 58 ms for 16 MiB, 8 took 53, 16 took 47.
+constexpr std::uint64_t kMaxChannels = 16;
+// Blocks that go from one rank to another in a pass: messages of 16 KiB; with many ranks fewer, so that what a pass keeps
+// of all of them is about half a MiB, three times.
+constexpr std::uint64_t kMaxPartBlocks = 64;
 constexpr std::uint64_t kMinPartBlocks = 16;
-constexpr std::uint64_t kMaxPassBlocks = 8192;
+constexpr std::uint64_t kMaxPassBlocks = 2048;
 
 constexpr std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
