@@ -55,6 +55,7 @@ class CostModel {
                                   const MeasuredTable* measured = nullptr);
 
   const Group& group() const { return group_; }
+  const topology::Graph& graph() const { return fabric_.graph(); }
   const Fabric& fabric() const { return fabric_; }
   const std::string& fingerprint() const { return fingerprint_; }
   // About what it takes, with the graph and all that was simulated.

@@ -118,6 +118,11 @@ Operation reduce_scatter(std::uint64_t count, DataType dtype, ReduceOp op) {
 }
 Operation all_to_all(std::uint64_t count, DataType dtype) { return all_to_all(nullptr, nullptr, count, dtype); }
 
+Operation quantised(Operation operation, Quantisation quantisation) {
+  operation.quantisation = quantisation;
+  return operation;
+}
+
 std::string name_of(const Operation& operation) {
   std::string name(to_string(operation.collective));
   if (operation.uneven) name += "_v";

@@ -24,6 +24,8 @@ constexpr std::array<std::string_view, kDataTypes> kDataTypeNames = {
 constexpr std::array<std::string_view, kReduceOps> kReduceOpNames = {"sum", "prod",    "min",    "max",
                                                                      "avg", "bit_and", "bit_or", "bit_xor"};
 
+constexpr std::array<std::string_view, kQuantisations> kQuantisationNames = {"none", "int8", "e4m3"};
+
 constexpr std::array<std::size_t, kDataTypes> kDataTypeBytes = {1, 1, 4, 4, 8, 8, 1, 1, 2, 2, 4, 8, 1};
 
 // Opaque types are named by numbers of their own: the logarithm of their size behind this.
@@ -139,6 +141,28 @@ std::optional<Numerics> parse_numerics(std::string_view name) {
   for (const Numerics numerics : {Numerics::Fast, Numerics::Invariant})
     if (name == to_string(numerics)) return numerics;
   return std::nullopt;
+}
+
+double unit_error(Quantisation quantisation) {
+  constexpr double kFloatError = 1.0 / (1 << 16);
+  switch (quantisation) {
+    case Quantisation::Int8:
+      return 1.0 / 254 + kFloatError;
+    case Quantisation::Float8E4M3:
+      return 1.0 / 28 + kFloatError;
+    case Quantisation::None:
+      break;
+  }
+  return 0;
+}
+
+std::string_view to_string(Quantisation quantisation) {
+  return name_of(static_cast<int>(quantisation), kQuantisationNames);
+}
+
+std::optional<Quantisation> parse_quantisation(std::string_view name) {
+  constexpr std::array kOthers = {Name{"float8_e4m3", static_cast<int>(Quantisation::Float8E4M3)}};
+  return find<Quantisation>(name, kQuantisationNames, kOthers);
 }
 
 std::optional<Collective> parse_collective(std::string_view name) {

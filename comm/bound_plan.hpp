@@ -7,6 +7,7 @@
 
 #include "comm/instruction.hpp"
 #include "comm/kernels/kernels.hpp"
+#include "comm/kernels/quantise.hpp"
 #include "transports/transport.hpp"
 #include "weft/choice.hpp"
 #include "weft/operation.hpp"
@@ -38,6 +39,13 @@ struct Passes {
   std::uint64_t chunk_bytes = 0;  // a chunk is this long at most, about; 0: one pass
 };
 
+// Of a quantised call.
+struct QuantisedParts {
+  QuantiseKernels kernels;
+  std::vector<std::uint8_t> joins;  // of SumOrder
+  float divisor = 1;
+};
+
 struct BoundPlan {
   Choice choice;
   std::vector<BoundChannel> channels;
@@ -46,6 +54,7 @@ struct BoundPlan {
   ReduceKernel reduce_final = nullptr;  // the last: Avg scales here
   std::intptr_t parameter = 1;          // of both: ranks, for Avg; of a user's operator, where it lies
   bool streaming = false;               // the output is larger than the caches: written past them
+  QuantisedParts quantised;
   // Of every message: the sequence is added per operation.
   std::uint32_t call = 0;
   std::uint64_t hash = 0;

@@ -15,6 +15,7 @@ constexpr std::uint32_t kUserDefined = static_cast<std::uint32_t>(ReduceOp::User
 std::uint32_t code_of(ReduceOp op) {
   return static_cast<int>(op) >= kFirstUserOp ? kUserDefined : static_cast<std::uint32_t>(op) + 1;
 }
+constexpr std::uint32_t kQuantisationShift = 20;
 
 }  // namespace
 
@@ -23,19 +24,23 @@ std::uint32_t call_code(const Operation& operation) {
   const std::uint32_t dtype =
       operation.collective == Collective::Barrier ? 0 : static_cast<std::uint32_t>(operation.dtype) + 1;
   return kMark | (operation.uneven ? kUneven : 0) | static_cast<std::uint32_t>(operation.collective) << 16 |
-         dtype << 8 | op;
+         dtype << 8 | static_cast<std::uint32_t>(operation.quantisation) << kQuantisationShift | op;
 }
 
 std::optional<Operation> decode_call(std::uint32_t code) {
-  const std::uint32_t collective = code >> 16 & 0x7f;
+  const std::uint32_t collective = code >> 16 & 0xf;
   const std::uint32_t dtype = code >> 8 & 0xff;
+  const std::uint32_t quantisation = code >> kQuantisationShift & 0x7;
   const std::uint32_t op = code & 0xff;
   const bool known_dtype = dtype <= kDataTypes || is_opaque(static_cast<DataType>(dtype - 1));
   const bool known_op = op <= kReduceOps || op == kPreMulSum || op == kUserDefined;
-  if ((code & 0xff000000) != kMark || collective >= kCollectives || !known_dtype || !known_op) return std::nullopt;
+  if ((code & 0xff000000) != kMark || collective >= kCollectives || !known_dtype || !known_op ||
+      quantisation >= kQuantisations)
+    return std::nullopt;
   Operation operation;
   operation.collective = static_cast<Collective>(collective);
   operation.uneven = (code & kUneven) != 0;
+  operation.quantisation = static_cast<Quantisation>(quantisation);
   if (dtype > 0) operation.dtype = static_cast<DataType>(dtype - 1);
   if (op > 0) operation.op = static_cast<ReduceOp>(op - 1);
   if (call_code(operation) != code) return std::nullopt;

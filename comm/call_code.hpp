@@ -10,10 +10,10 @@
 namespace weft::comm {
 
 // Root and count are not in the code (they are hashed beside it); the operator only where the collective reduces. A
-// v-variant has a code of its own.
+// v-variant has a code of its own, and so has a quantised call.
 std::uint32_t call_code(const Operation& operation);
 
-// Collective, dtype, op and `uneven` of a code; empty for anything that call_code() does not make.
+// Collective, dtype, op, quantisation and `uneven` of a code; empty for anything that call_code() does not make.
 std::optional<Operation> decode_call(std::uint32_t code);
 
 }  // namespace weft::comm

@@ -7,6 +7,15 @@
 
 namespace weft::comm {
 
+namespace {
+
+std::string quantisation_text(const Operation& call) {
+  return call.quantisation == Quantisation::None ? std::string()
+                                                 : fmt::format(", quantised to {}", to_string(call.quantisation));
+}
+
+}  // namespace
+
 std::string describe(const CallRecord& record) {
   const std::optional<Operation> call = decode_call(record.call);
   if (!call) return fmt::format("an unknown call #{}", record.sequence);
@@ -20,7 +29,7 @@ std::string describe(const CallRecord& record) {
   }
   if (reduces(call->collective)) text += fmt::format(", {}", to_string(call->op));
   if (has_root(call->collective)) text += fmt::format(", root {}", record.root);
-  return text;
+  return text + quantisation_text(*call);
 }
 
 std::string describe_kind(const CallRecord& record) {
@@ -29,7 +38,7 @@ std::string describe_kind(const CallRecord& record) {
   std::string text = fmt::format("{} #{}", name_of(*call), record.sequence);
   if (call->collective != Collective::Barrier) text += fmt::format(" of {}", to_string(call->dtype));
   if (reduces(call->collective)) text += fmt::format(", {}", to_string(call->op));
-  return text;
+  return text + quantisation_text(*call);
 }
 
 std::optional<CallRecord> CallHistory::find(std::uint32_t sequence) const {

@@ -25,7 +25,8 @@ struct CallRecord {
   bool operator==(const CallRecord&) const = default;
 };
 
-// "all_reduce #42 of 100 float32, sum", "broadcast #3 of 8 int32 from root 1".
+// "all_reduce #42 of 100 float32, sum", "broadcast #3 of 8 int32 from root 1", "all_gather #5 of 8 float32, quantised
+// to int8".
 std::string describe(const CallRecord& record);
 // The same of what a message's signature tells: without count and root. "an unknown call" where it tells nothing.
 std::string describe_kind(const CallRecord& record);

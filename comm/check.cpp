@@ -40,6 +40,23 @@ Status bad(const Operation& operation, std::string text) {
   return Status(Code::InvalidArgument, fmt::format("{}: {}", name_of(operation), text));
 }
 
+Status check_quantisation(const Operation& operation) {
+  if (static_cast<unsigned>(operation.quantisation) >= kQuantisations) return bad(operation, "no such quantisation");
+  if (operation.uneven ||
+      (operation.collective != Collective::AllReduce && operation.collective != Collective::AllGather))
+    return bad(operation, "only all_reduce and all_gather can be quantised; call this one without");
+  if (operation.dtype != DataType::Float32 && operation.dtype != DataType::Float16 &&
+      operation.dtype != DataType::BFloat16) {
+    return bad(operation,
+               fmt::format("{} cannot be quantised; float32, float16 and bfloat16 can", to_string(operation.dtype)));
+  }
+  if (reduces(operation.collective) && operation.op != ReduceOp::Sum && operation.op != ReduceOp::Avg) {
+    return bad(operation,
+               fmt::format("{} of quantised numbers is not defined; sum and avg are", to_string(operation.op)));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_call(const Operation& operation, int rank, int size) {
@@ -57,6 +74,7 @@ Status check_call(const Operation& operation, int rank, int size) {
   if (reduces(operation.collective) && operation.op < ReduceOp::PreMulSum && !valid(operation.dtype, operation.op)) {
     return bad(operation, fmt::format("{} is not defined for {}", to_string(operation.op), to_string(operation.dtype)));
   }
+  if (operation.quantisation != Quantisation::None) WEFT_TRY(check_quantisation(operation));
   if (has_root(operation.collective) && (operation.root < 0 || operation.root >= size)) {
     return bad(operation, fmt::format("root {} is not a rank of this communicator of {}", operation.root, size));
   }

@@ -55,8 +55,10 @@ std::uint64_t memory_bytes(const BoundPlan& plan) {
 std::uint64_t Planner::memory_bytes() const {
   std::uint64_t bytes = sizeof(*this);
   for (const Key& key : proved_) bytes += base::kTreeNodeBytes + sizeof(Key) + base::heap_bytes(std::get<1>(key));
+  for (const auto& [members, part] : parts_)
+    bytes += base::kTreeNodeBytes + base::heap_bytes(members) + part->memory_bytes();
   for (const auto& [key, schedule] : uneven_)
-    bytes += base::kTreeNodeBytes + sizeof(Key) + sizeof(Schedule) + schedule_bytes(schedule);
+    bytes += base::kTreeNodeBytes + sizeof(std::pair<Key, int>) + sizeof(Schedule) + schedule_bytes(schedule);
   return bytes;
 }
 

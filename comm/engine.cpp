@@ -136,6 +136,11 @@ bool Engine::execute(Channel& channel, const Instruction& instruction) {
     case InstructionCode::Reduce:
       local(channel, instruction);
       return true;
+    case InstructionCode::Pack:
+    case InstructionCode::Unpack:
+    case InstructionCode::SumPacked:
+      quantise(channel, instruction);
+      return true;
     case InstructionCode::Wait: {
       Lane& lane = *lanes_[instruction.lane];
       if (!lane.queue_empty()) lane.pump(operation.signature);
@@ -187,6 +192,21 @@ std::byte* Engine::shared_slot(Channel& channel, Lane& lane, const std::byte* sr
   std::byte* const slot = lane.fan_out()->acquire();
   channel.shared = slot;
   return slot;
+}
+
+void Engine::quantise(const Channel& channel, const Instruction& instruction) {
+  const BoundPlan& plan = *channel.current->plan;
+  const QuantisedParts& parts = plan.quantised;
+  std::byte* const dst = channel.at(instruction.dst_base, instruction.dst);
+  const std::byte* const src = channel.at(instruction.src_base, instruction.src);
+  if (instruction.code == InstructionCode::Pack) {
+    parts.kernels.pack(dst, instruction.extra(), src, instruction.bytes >> plan.element_shift);
+  } else if (instruction.code == InstructionCode::Unpack) {
+    parts.kernels.unpack(dst, src, instruction.bytes >> plan.element_shift);
+  } else {
+    const SumOrder order{parts.joins.data(), parts.joins.size(), parts.divisor};
+    parts.kernels.sum(dst, instruction.bytes / kPackedBlockBytes, src, instruction.extra(), order);
+  }
 }
 
 bool Engine::receive(Channel& channel, const Instruction& instruction, bool forwards) {

@@ -134,6 +134,7 @@ class Engine final {
   static void put(const Channel& channel, const Instruction& instruction, const std::byte* message, std::size_t done,
                   std::size_t bytes, transports::Stage stage);
   void local(const Channel& channel, const Instruction& instruction);
+  static void quantise(const Channel& channel, const Instruction& instruction);
   bool drained(Channel& channel);
   void finish(Channel& channel);
 

@@ -18,7 +18,11 @@ enum class InstructionCode : std::uint8_t {
   Reduce,
   Wait,
   RecvSend,
-  RecvReduceSend
+  RecvReduceSend,
+  // Of quantised calls, see comm/kernels/quantise.hpp. `bytes`: of the numbers; of a sum, of the packed result.
+  Pack,       // dst = blocks of src; extra(): how many
+  Unpack,     // dst = the numbers in the blocks at src
+  SumPacked,  // dst = the sum of the blocks at src, src + extra(), ...
 };
 
 constexpr bool sends(InstructionCode code) {
@@ -29,6 +33,7 @@ constexpr bool sends(InstructionCode code) {
 enum class Base : std::uint8_t { Input, Output, Scratch };
 
 inline constexpr std::uint64_t kMaxPiece = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << 48) - 1;
 inline constexpr std::uint64_t kLandingUnit = 64;
 inline constexpr std::uint32_t kNoLanding = 0xffff'ffff;
 inline constexpr std::uint64_t kMaxScratch = kNoLanding * kLandingUnit;  // of a channel: what `landing` can name
@@ -57,6 +62,9 @@ struct Instruction {
     wait = static_cast<std::uint32_t>(offset >> 32);
     landing = static_cast<std::uint32_t>(offset);
   }
+  // Pack and SumPacked keep a number there.
+  std::uint64_t extra() const { return src2(); }
+  void set_extra(std::uint64_t number) { set_src2(number); }
 };
 static_assert(sizeof(Instruction) == 32);
 

@@ -19,6 +19,13 @@ Result<ModelPool::Lease> ModelPool::take(const topology::Graph& graph, const std
   return Lease(this, &entries_.back());
 }
 
+Result<ModelPool::Lease> ModelPool::Lease::of(const std::vector<int>& members,
+                                              const algorithms::MeasuredTable* measured) const {
+  std::vector<int> placement;
+  for (const int member : members) placement.push_back(entry_->placement[static_cast<std::size_t>(member)]);
+  return pool_->take(entry_->model.graph(), placement, measured);
+}
+
 void ModelPool::give_back(const Entry* entry) {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) { return &one == entry; });
   if (--found->users == 0) entries_.erase(found);

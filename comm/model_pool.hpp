@@ -39,6 +39,9 @@ class ModelPool final {
       if (pool_ != nullptr) pool_->give_back(entry_);
     }
 
+    // The model of some of the ranks, as if they were all.
+    Result<Lease> of(const std::vector<int>& members, const algorithms::MeasuredTable* measured) const;
+
     algorithms::CostModel& operator*() const { return entry_->model; }
     algorithms::CostModel* operator->() const { return &entry_->model; }
 

@@ -22,7 +22,7 @@ namespace weft::comm {
 // where blocks differ.
 struct PlanKey {
   std::uint64_t count = 0;
-  std::uint64_t rest = 0;  // root, collective, dtype, op; 0: no call
+  std::uint64_t rest = 0;  // root, collective, dtype, op, quantisation; 0: no call
 
   PlanKey() = default;
   // `uneven_hash`: of all that tells the blocks, if there are.
@@ -31,7 +31,7 @@ struct PlanKey {
         rest(static_cast<std::uint64_t>(static_cast<std::uint32_t>(operation.root)) << 32 |
              static_cast<std::uint64_t>(operation.collective) << 24 |
              static_cast<std::uint64_t>(operation.dtype) << 16 | static_cast<std::uint64_t>(operation.op) << 8 |
-             (operation.uneven ? 3 : 1)) {}
+             static_cast<std::uint64_t>(operation.quantisation) << 2 | (operation.uneven ? 3 : 1)) {}
 
   ReduceOp op() const { return static_cast<ReduceOp>(rest >> 8 & 0xff); }
 

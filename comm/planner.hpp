@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "algorithms/selector.hpp"
 #include "comm/bound_plan.hpp"
@@ -28,6 +29,12 @@ class Planner final {
   // Other rules than those it was made with.
   Status set_overrides(std::string_view rules);
 
+  const Group& group() const { return model_->group(); }
+  Numerics numerics() const { return numerics_; }
+
+  // The same for some of the ranks, as they are in their group. Made once; lives as long as this.
+  Result<Planner*> part(const std::vector<int>& members);
+
   // Pure: equal on all ranks. `made`: the operator of a program that the call reduces with; null: it needs none.
   Result<Choice> choose(const Operation& operation, const UserOperator* made, algorithms::Detail detail);
   // The plan of `rank`. Its schedule is proved the first time; one that fails the proof is Internal and does not run.
@@ -35,6 +42,16 @@ class Planner final {
                                           LaneDirectory& lanes);
   // What it keeps, without the model.
   std::uint64_t memory_bytes() const;
+
+  // A collective that is a stage of a call: one channel, one pass, for this rank.
+  struct Stage {
+    const Algorithm* algorithm = nullptr;
+    Schedule schedule;
+  };
+  // Its schedule is proved the first time.
+  Result<Stage> stage(const Operation& operation, bool in_place, int rank);
+  // How long the cost model expects it to take.
+  Result<std::int64_t> estimate(const Stage& stage, const Operation& operation);
 
  private:
   Planner(algorithms::Overrides overrides, ModelPool::Lease model, Numerics numerics,
@@ -47,21 +64,34 @@ class Planner final {
   // Collective, algorithm, replicas, root, in place, uneven, canonical.
   using Key = std::tuple<Collective, std::string, int, int, bool, bool, bool>;
 
+  // What of a schedule the call decides.
+  struct Form {
+    bool in_place = false;
+    bool parted = false;     // for blocks of unequal counts
+    bool canonical = false;  // reduces by the canonical tree
+    bool all_ranks = false;  // with the steps of all ranks
+  };
+
   // How calls of this choice are cut.
   Passes passes_of(const algorithms::Selected& chosen) const;
   Numerics numerics_of(const UserOperator* made) const;
-  // Valid until the next call. With `all_ranks` it has the steps of all, else of `rank`.
-  Result<const Schedule*> proved_schedule(const Operation& operation, const Choice& choice, bool in_place,
-                                          bool canonical, bool all_ranks, int rank);
+  // Valid until the next call. It has the steps of `rank`, or of all.
+  Result<const Schedule*> proved_schedule(const Operation& operation, const algorithms::Selected& chosen,
+                                          const Form& form, int rank);
+  // Whether a call's schedule must be one for blocks of unequal counts.
+  bool parted(const Operation& operation, const algorithms::Selected& chosen) const;
+  Result<std::unique_ptr<BoundPlan>> plan_schedule(const Operation& operation, const UserOperator* made,
+                                                   const Choice& choice, bool in_place, int rank, LaneDirectory& lanes);
 
   algorithms::Overrides overrides_;
   ModelPool::Lease model_;
   Numerics numerics_;
   const algorithms::MeasuredTable* table_;
   const algorithms::LoadedSchedules* loaded_;
+  std::map<std::vector<int>, std::unique_ptr<Planner>> parts_;  // by members
   std::set<Key> proved_;
-  // Of v-variants, whose counts may be others at every call: this rank's steps.
-  std::map<Key, Schedule> uneven_;
+  // Of v-variants, whose counts may be others at every call: a rank's steps.
+  std::map<std::pair<Key, int>, Schedule> uneven_;
   Schedule latest_;  // of the others, while it is bound
 };
 

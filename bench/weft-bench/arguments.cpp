@@ -82,6 +82,10 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       "Run the schedule of this JSON file (weft-schedule export) on as many ranks as it has; with --tune, --regret and "
       "--explain it is one algorithm more");
   app.add_option("--numerics", words.numerics, "fast or invariant: which bits come out (WEFT_NUMERICS)");
+  app.add_option(
+      "--quantise", words.quantise,
+      "int8 or e4m3: of all_reduce and all_gather, numbers travel in blocks of bytes; each result is compared "
+      "within the bound of error");
   app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
   app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));

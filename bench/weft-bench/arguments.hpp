@@ -42,6 +42,7 @@ struct Arguments {
   bool out_of_place = true;
   bool in_place = false;
   std::optional<Numerics> numerics;
+  Quantisation quantisation = Quantisation::None;
   bool hash = false;
   std::uint64_t hash_count = ~std::uint64_t{0};  // elements of each rank's output
   std::string algorithm;

@@ -19,6 +19,7 @@ std::vector<Case> all_cases(const Arguments& arguments, int ranks) {
     const Collective collective = kind.collective;
     Operation call;
     call.collective = collective;
+    call.quantisation = arguments.quantisation;
     if (collective == Collective::Barrier) {
       add(call, false, false);
       continue;

@@ -56,6 +56,7 @@ void write_result(JsonWriter& json, const Measurement& measurement) {
   json.begin_object();
   json.member("collective", name_of(measurement.what));
   if (measurement.what.uneven) json.member("skew", measurement.what.skew);
+  if (call.quantisation != Quantisation::None) json.member("quantisation", to_string(call.quantisation));
   json.member("algorithm", measurement.algorithm);
   json.member("channels", measurement.channels);
   json.member("transport", measurement.transport);

@@ -79,8 +79,10 @@ class Runner {
   static std::string describe(const Case& what) {
     const auto& call = what.call;
     if (call.collective == Collective::Barrier) return "barrier";
-    return fmt::format("{} of {} x {}{}", name_of(what), call.count, to_string(call.dtype),
-                       reduces(call.collective) ? fmt::format(", {}", to_string(call.op)) : "");
+    const bool quantised = call.quantisation != Quantisation::None;
+    return fmt::format("{} of {} x {}{}{}", name_of(what), call.count, to_string(call.dtype),
+                       reduces(call.collective) ? fmt::format(", {}", to_string(call.op)) : "",
+                       quantised ? fmt::format(", quantised to {}", to_string(call.quantisation)) : "");
   }
 
   Result<Measurement> measure(const Case& what) {
@@ -130,9 +132,13 @@ class Runner {
 
   // Kept from one case to the next: it depends on the type and the op only.
   const Pattern& pattern_of(const Operation& call) {
-    const bool reducing = reduces(call.collective);
+    // What is quantised must be numbers, not any bits.
+    const auto of_numbers = [](const Operation& one) {
+      return reduces(one.collective) || one.quantisation != Quantisation::None;
+    };
+    const bool reducing = of_numbers(call);
     if (!pattern_ || pattern_call_.dtype != call.dtype || pattern_call_.op != call.op ||
-        reduces(pattern_call_.collective) != reducing) {
+        of_numbers(pattern_call_) != reducing) {
       pattern_.emplace(call.dtype, call.op, reducing, communicator_.size());
       pattern_call_ = call;
     }

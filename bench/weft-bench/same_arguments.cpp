@@ -45,6 +45,7 @@ std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
       {"the collectives", names(arguments.collectives)},
       {"--skew", fmt::format("{}", arguments.skew)},
       {"--numerics", std::string(arguments.numerics ? to_string(*arguments.numerics) : "none")},
+      {"--quantise", std::string(to_string(arguments.quantisation))},
       {"--hash", fmt::format("{}", arguments.hash)},
       {"--hash-count", fmt::format("{}", arguments.hash_count)},
       {"--algorithm", or_none(arguments.algorithm)},

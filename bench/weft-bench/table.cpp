@@ -63,9 +63,12 @@ Table::Table(const Setting& setting, const Arguments& arguments) : show_progress
 void Table::begin(const Case& what) {
   clear_progress();
   const std::string skew = what.uneven ? fmt::format(", block 0 is {:g} times the mean", what.skew) : "";
-  write(fmt::format("#\n# {}{}\n", name_of(what), skew) + line_of("size(B)", "count", "type", "redop", "root", "place",
-                                                                  "algorithm", "transport", "time(us)", "min(us)",
-                                                                  "p99(us)", "algbw", "busbw", "#wrong"));
+  const Quantisation quantisation = what.call.quantisation;
+  const std::string travels =
+      quantisation == Quantisation::None ? "" : fmt::format(", quantised to {}", to_string(quantisation));
+  write(fmt::format("#\n# {}{}{}\n", name_of(what), skew, travels) +
+        line_of("size(B)", "count", "type", "redop", "root", "place", "algorithm", "transport", "time(us)", "min(us)",
+                "p99(us)", "algbw", "busbw", "#wrong"));
 }
 
 void Table::progress(std::string_view what, int done, int total) {

@@ -122,6 +122,9 @@ std::int64_t combine(DataType dtype, ReduceOp op, std::int64_t a, std::int64_t b
       return a | b;
     case ReduceOp::BitXor:
       return a ^ b;
+    case ReduceOp::PreMulSum:
+    case ReduceOp::UserDefined:
+      break;  // not among those that are measured
   }
   return 0;
 }

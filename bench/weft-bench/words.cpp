@@ -133,6 +133,39 @@ Status convert_task(const Words& words, Arguments& arguments) {
   return {};
 }
 
+// Only what can be quantised, and nothing that would not count.
+Status convert_quantise(const Words& words, Arguments& arguments) {
+  if (words.quantise.empty()) return {};
+  const std::optional<Quantisation> quantisation = parse_quantisation(words.quantise);
+  if (!quantisation || *quantisation == Quantisation::None)
+    return wrong(fmt::format("--quantise \"{}\" is neither int8 nor e4m3", words.quantise));
+  arguments.quantisation = *quantisation;
+  if (arguments.task != Task::Measure && arguments.task != Task::Explain)
+    return wrong(
+        "--tune, --regret and --calibrate take calls that are not quantised, and so does send_recv: leave --quantise "
+        "out");
+  if (!arguments.algorithm.empty())
+    return wrong(
+        "--algorithm is not asked with --quantise, whose stages are an all_to_all and an all_gather: set "
+        "WEFT_ALGORITHMS for these");
+  for (const Kind& kind : arguments.collectives) {
+    if (kind != Kind{Collective::AllReduce} && kind != Kind{Collective::AllGather})
+      return wrong(
+          fmt::format("{} cannot be quantised: --quantise goes with all_reduce and all_gather", to_string(kind)));
+  }
+  for (const DataType dtype : arguments.dtypes) {
+    if (dtype != DataType::Float32 && dtype != DataType::Float16 && dtype != DataType::BFloat16)
+      return wrong(
+          fmt::format("{} cannot be quantised: --quantise goes with float32, float16 and bfloat16", to_string(dtype)));
+  }
+  for (const ReduceOp op : arguments.ops) {
+    if (op != ReduceOp::Sum && op != ReduceOp::Avg)
+      return wrong(
+          fmt::format("{} of quantised numbers is not defined: --quantise goes with sum and avg", to_string(op)));
+  }
+  return {};
+}
+
 Status convert_hosts(Arguments& arguments) {
   if (arguments.hosts.empty()) return {};
   const auto ranks = std::accumulate(arguments.hosts.begin(), arguments.hosts.end(), std::int64_t{0});
@@ -154,6 +187,7 @@ Status convert(Words& words, Arguments& arguments) {
   unique(arguments.collectives);
   unique(arguments.dtypes);
   unique(arguments.ops);
+  WEFT_TRY(convert_quantise(words, arguments));
   WEFT_TRY_ASSIGN(arguments.min_bytes, bytes_of("--min-bytes", words.min_bytes));
   WEFT_TRY_ASSIGN(arguments.max_bytes, bytes_of("--max-bytes", words.max_bytes));
   if (arguments.min_bytes > arguments.max_bytes) {

@@ -31,6 +31,7 @@ struct Words {
   bool hash_count_given = false;
   bool list = false;
   std::string numerics;
+  std::string quantise;
 };
 
 // Names become values. InvalidArgument says in one line what was given and what could be.

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "bench/weft-bench/tolerance.hpp"
+
 namespace weft::bench {
 namespace {
 
@@ -118,7 +120,10 @@ void Workload::clear() {
 
 Verdict Workload::check(const Operation& call) const {
   Verdict verdict;
-  check_pieces(output(call), call.out, "output", verdict);
+  if (call.quantisation == Quantisation::None)
+    check_pieces(output(call), call.out, "output", verdict);
+  else
+    check_quantised(call, verdict);
   if (!case_.in_place) check_pieces(input(call), call.in, "input, which may not be written,", verdict);
   if (const auto broken = buffers_.in.broken_guards() + buffers_.out.broken_guards(); broken > 0) {
     if (verdict.wrong == 0)
@@ -126,6 +131,31 @@ Verdict Workload::check(const Operation& call) const {
     verdict.wrong += broken;
   }
   return verdict;
+}
+
+// Results that are not exact: each within what it may be off by.
+void Workload::check_quantised(const Operation& call, Verdict& verdict) const {
+  const auto* from = static_cast<const std::byte*>(call.out);
+  std::uint64_t offset = 0;
+  for (const auto& piece : output(call)) {
+    std::vector<const Sequence*> sources = {piece.values};
+    if (reduces(call.collective)) sources.clear();
+    for (int rank = 0; reduces(call.collective) && rank < ranks_; ++rank)
+      sources.push_back(&pattern_.contribution(rank));
+    const std::byte* const found = from + offset * size_of(call.dtype);
+    std::uint64_t where = 0;
+    double by = 0;
+    const auto wrong =
+        Tolerance(call, ranks_, std::move(sources)).count_beyond(found, *piece.values, piece.count, &where, &by);
+    if (wrong > 0 && verdict.wrong == 0) {
+      verdict.first_wrong =
+          fmt::format("element {} of the output is {}, expected {} or up to {:g} away", offset + where,
+                      element_to_string(call.dtype, found + where * size_of(call.dtype)),
+                      element_to_string(call.dtype, piece.values->element(where)), by);
+    }
+    verdict.wrong += wrong;
+    offset += piece.count;
+  }
 }
 
 void Workload::check_pieces(const std::vector<Piece>& pieces, const void* data, std::string_view what,

@@ -53,6 +53,7 @@ class Workload {
   void bind_blocks(Operation& call) const;
   std::vector<Piece> input(const Operation& call) const;
   std::vector<Piece> output(const Operation& call) const;
+  void check_quantised(const Operation& call, Verdict& verdict) const;
   void check_pieces(const std::vector<Piece>& pieces, const void* data, std::string_view what, Verdict& verdict) const;
 
   Case case_;

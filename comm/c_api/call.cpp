@@ -107,6 +107,7 @@ weft_status_t call(const char* function, weft_comm* comm, weft_request_t* reques
   return collectively(function, comm, [&](weft_comm& known) -> Status {
     WEFT_TRY_ASSIGN(operation.dtype, to_cpp(types.datatype));
     WEFT_TRY_ASSIGN(operation.op, to_cpp(types.op));
+    WEFT_TRY_ASSIGN(operation.quantisation, to_cpp(types.quantisation));
     if (request == nullptr && this_threads_group().depth == 0) [[likely]]
       return run(known, operation);
     RequestPlace place(request);

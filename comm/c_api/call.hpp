@@ -10,6 +10,7 @@ namespace weft::comm::c_api {
 struct CallTypes {
   weft_data_type_t datatype = WEFT_UINT8;
   weft_reduce_op_t op = WEFT_SUM;
+  weft_quantisation_t quantisation = WEFT_QUANTISE_NONE;
 };
 
 // Completes `operation` by the types and runs it, or with a request starts it.

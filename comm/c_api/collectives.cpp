@@ -71,6 +71,20 @@ weft_status_t weft_barrier(weft_comm_t comm, weft_request_t* request) {
   return call("weft_barrier", comm, request, weft::barrier(), {});
 }
 
+weft_status_t weft_all_reduce_quantised(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype,
+                                        weft_reduce_op_t op, weft_quantisation_t quantisation, weft_comm_t comm,
+                                        weft_request_t* request) {
+  return call("weft_all_reduce_quantised", comm, request, weft::all_reduce(sendbuff, recvbuff, count, kType, kOp),
+              {.datatype = datatype, .op = op, .quantisation = quantisation});
+}
+
+weft_status_t weft_all_gather_quantised(const void* sendbuff, void* recvbuff, size_t sendcount,
+                                        weft_data_type_t datatype, weft_quantisation_t quantisation, weft_comm_t comm,
+                                        weft_request_t* request) {
+  return call("weft_all_gather_quantised", comm, request, weft::all_gather(sendbuff, recvbuff, sendcount, kType),
+              {.datatype = datatype, .quantisation = quantisation});
+}
+
 weft_status_t weft_all_gather_v(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
                                 const size_t* recvoffsets, weft_data_type_t datatype, weft_comm_t comm,
                                 weft_request_t* request) {

@@ -18,8 +18,7 @@ Status split_members(weft_comm& parent, int count, const int* ranks, weft_comm_t
   if (child == nullptr) return null_argument("newcomm", "pass the address of a weft_comm_t");
   if (count < 1) return Status(Code::InvalidArgument, fmt::format("count is {}; give 1 rank or more", count));
   if (ranks == nullptr) return null_argument("ranks", "give the ranks of the new communicator");
-  WEFT_TRY_ASSIGN(Communicator communicator,
-                  parent.communicator.split_members(std::vector<int>(ranks, ranks + count)));
+  WEFT_TRY_ASSIGN(Communicator communicator, parent.communicator.split_members(std::vector<int>(ranks, ranks + count)));
   *child = new weft_comm(std::move(communicator), &parent);
   ++parent.children;
   return {};

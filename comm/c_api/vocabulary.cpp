@@ -89,6 +89,21 @@ Result<ReduceOp> to_cpp(weft_reduce_op_t op) {
                             static_cast<int>(op)));
 }
 
+Result<Quantisation> to_cpp(weft_quantisation_t quantisation) {
+  switch (quantisation) {
+    case WEFT_QUANTISE_NONE:
+      return Quantisation::None;
+    case WEFT_QUANTISE_INT8:
+      return Quantisation::Int8;
+    case WEFT_QUANTISE_E4M3:
+      return Quantisation::Float8E4M3;
+  }
+  return Status(Code::InvalidArgument,
+                fmt::format("quantisation {} is no weft_quantisation_t; they are WEFT_QUANTISE_NONE (0), _INT8 (1) and "
+                            "_E4M3 (2)",
+                            static_cast<int>(quantisation)));
+}
+
 }  // namespace weft::comm::c_api
 
 using namespace weft::comm::c_api;

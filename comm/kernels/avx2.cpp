@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include "comm/kernels/quantise_loops.hpp"
 #include "comm/kernels/table.hpp"
 
 namespace weft::comm {
@@ -106,6 +107,7 @@ struct Loop<BFloat16Format> : GroupLoop<BFloat16Groups> {};
 }  // namespace
 
 constinit const KernelTable kAvx2Kernels = make_table();
+constinit const QuantiseTable kAvx2Quantise = make_quantise_table();
 
 }  // namespace weft::comm
 

@@ -8,9 +8,9 @@ namespace weft::comm {
 namespace {
 
 constexpr KernelVariant kVariants[] = {
-    {"portable", &kPortableKernels},
+    {"portable", &kPortableKernels, &kPortableQuantise},
 #if defined(__x86_64__)
-    {"avx2", &kAvx2Kernels},
+    {"avx2", &kAvx2Kernels, &kAvx2Quantise},
 #endif
 };
 
@@ -24,6 +24,11 @@ ReduceKernel reduce_kernel(DataType dtype, ReduceOp op, bool final) {
   if (!valid(dtype, op)) return nullptr;
   const KernelTable& table = *kernel_variants().back().table;
   return table[static_cast<std::size_t>(dtype)][static_cast<std::size_t>(op)][final ? 1 : 0];
+}
+
+QuantiseKernels quantise_kernels(DataType dtype, Quantisation quantisation) {
+  const QuantiseTable& table = *kernel_variants().back().quantise;
+  return table[static_cast<std::size_t>(dtype)][static_cast<std::size_t>(quantisation)];
 }
 
 }  // namespace weft::comm

@@ -39,10 +39,11 @@ struct Operation {
   const void* in = nullptr;  // may be null where this rank has no input (scatter and broadcast off the root)
   void* out = nullptr;       // may be null where this rank has no output (gather and reduce off the root)
   MemoryKind memory = MemoryKind::Host;
-  void* stream = nullptr;  // for device buffers: the stream the operation is ordered on
-  bool uneven = false;     // a v-variant
-  Blocks in_blocks = {};   // if uneven: reduce_scatter, all_to_all, scatter at the root
-  Blocks out_blocks = {};  // if uneven: all_gather, all_to_all, gather at the root
+  void* stream = nullptr;                          // for device buffers: the stream the operation is ordered on
+  Quantisation quantisation = Quantisation::None;  // all_reduce (sum, avg) and all_gather of floats of 16 and 32 bits
+  bool uneven = false;                             // a v-variant
+  Blocks in_blocks = {};                           // if uneven: reduce_scatter, all_to_all, scatter at the root
+  Blocks out_blocks = {};                          // if uneven: all_gather, all_to_all, gather at the root
 
   bool operator==(const Operation&) const = default;
 };
@@ -76,6 +77,10 @@ Operation all_reduce(std::uint64_t count, DataType dtype, ReduceOp op = ReduceOp
 Operation all_gather(std::uint64_t count, DataType dtype);
 Operation reduce_scatter(std::uint64_t count, DataType dtype, ReduceOp op = ReduceOp::Sum);
 Operation all_to_all(std::uint64_t count, DataType dtype);
+
+// The same call, its numbers quantised on their way: for links that are slow. Once where they come from and, in
+// all_reduce, once more as the result, never between. All ranks must quantise alike and hold the same bits.
+Operation quantised(Operation operation, Quantisation quantisation);
 
 // "all_gather", "all_gather_v".
 std::string name_of(const Operation& operation);

@@ -110,6 +110,14 @@ typedef enum weft_reduce_op WEFT_ENUM_TYPE {
   WEFT_BIT_XOR = -3
 } weft_reduce_op_t;
 
+/* How the numbers of a call travel: as they are, or in blocks of 256 elements as the largest magnitude of each block
+ * and a byte for every element (docs/numerics.md): for links that are slow. */
+typedef enum weft_quantisation WEFT_ENUM_TYPE {
+  WEFT_QUANTISE_NONE = 0,
+  WEFT_QUANTISE_INT8 = 1, /* off by the 254th part of a block's largest magnitude at most */
+  WEFT_QUANTISE_E4M3 = 2  /* by the 28th, but small elements by less */
+} weft_quantisation_t;
+
 /* The bytes of one element. Any thread. INVALID_ARGUMENT: no such type, or bytes is null. */
 weft_status_t weft_data_type_size(weft_data_type_t datatype, size_t* bytes);
 
@@ -383,6 +391,20 @@ weft_status_t weft_barrier(weft_comm_t comm, weft_request_t* request);
  * that is wrong; INVALID_ARGUMENT besides: an array is null. */
 weft_status_t weft_all_reduce_list(const void* const* sendbuffs, void* const* recvbuffs, const size_t* counts,
                                    size_t buffers, weft_data_type_t datatype, weft_reduce_op_t op, weft_comm_t comm);
+
+/* weft_all_reduce(), quantised: what each rank puts in once, and the sum once more, never between. FLOAT32, FLOAT16 and
+ * BFLOAT16, SUM and AVG. The same bits on all ranks, whatever the algorithms, and the same error: at most
+ * u * (the sum over ranks of the input blocks' largest magnitudes + that of the result's block), u = 1/254 (INT8) or
+ * 1/28 (E4M3), and the rounding of float. What is not finite becomes NaN, at its place only. INVALID_ARGUMENT also:
+ * quantisation, or what cannot be quantised. */
+weft_status_t weft_all_reduce_quantised(const void* sendbuff, void* recvbuff, size_t count, weft_data_type_t datatype,
+                                        weft_reduce_op_t op, weft_quantisation_t quantisation, weft_comm_t comm,
+                                        weft_request_t* request);
+
+/* weft_all_gather(), quantised. Also the own elements come back as the others get them. */
+weft_status_t weft_all_gather_quantised(const void* sendbuff, void* recvbuff, size_t sendcount,
+                                        weft_data_type_t datatype, weft_quantisation_t quantisation, weft_comm_t comm,
+                                        weft_request_t* request);
 
 /* ---- Collectives of uneven blocks ----
  *

@@ -99,6 +99,19 @@ TEST(Types, short_names_and_those_of_nccl_tests_parse) {
   EXPECT_EQ(parse_reduce_op("band"), ReduceOp::BitAnd);
 }
 
+TEST(Types, quantisations_have_names_and_errors) {
+  for (int i = 0; i < kQuantisations; ++i) {
+    const auto quantisation = static_cast<Quantisation>(i);
+    EXPECT_EQ(parse_quantisation(to_string(quantisation)), quantisation);
+  }
+  EXPECT_EQ(parse_quantisation("float8_e4m3"), Quantisation::Float8E4M3);
+  EXPECT_EQ(parse_quantisation("int4"), std::nullopt);
+  EXPECT_EQ(to_string(static_cast<Quantisation>(7)), "unknown");
+  EXPECT_EQ(unit_error(Quantisation::None), 0);
+  EXPECT_GT(unit_error(Quantisation::Int8), 1.0 / 254);
+  EXPECT_GT(unit_error(Quantisation::Float8E4M3), 1.0 / 28);
+}
+
 TEST(Types, what_is_not_a_name_does_not_parse) {
   for (const char* text : {"", " ", "sum ", "Sum", "float3", "float322", "unknown", "all_reduce/ring"}) {
     EXPECT_EQ(parse_collective(text), std::nullopt) << text;

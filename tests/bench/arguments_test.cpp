@@ -129,6 +129,13 @@ TEST(Arguments, to_calibrate_takes_no_collectives_and_to_explain_needs_some) {
   EXPECT_THAT(parse_words({"all_reduce", "--explain", "--calibrate"}).text, HasSubstr("give one of them"));
 }
 
+TEST(Arguments, quantisation_is_int8_or_e4m3) {
+  const auto parsed = parse_words({"all_reduce", "all_gather", "--quantise", "e4m3", "--op", "sum,avg"});
+  ASSERT_TRUE(parsed.arguments) << parsed.text;
+  EXPECT_EQ(parsed.arguments->quantisation, Quantisation::Float8E4M3);
+  EXPECT_EQ(parse_words({"all_reduce"}).arguments->quantisation, Quantisation::None);
+}
+
 TEST(Arguments, what_compares_algorithms_takes_all_collectives_in_factors_of_four) {
   const auto tune = parse_words({"--tune", "-n", "2"});
   ASSERT_TRUE(tune.arguments) << tune.text;
@@ -172,6 +179,13 @@ TEST(Arguments, bad_input_is_named_in_one_line) {
       {{"all_reduce", "-n", "0"}, "--ranks"},
       {{"all_reduce", "--fast"}, "--fast"},
       {{"all_reduce", "--channels", "65"}, "--channels"},
+      {{"all_reduce", "--quantise", "int4"}, "--quantise \"int4\" is neither int8 nor e4m3"},
+      {{"broadcast", "--quantise", "int8"}, "broadcast cannot be quantised"},
+      {{"all_gather_v", "--quantise", "int8"}, "all_gather_v cannot be quantised"},
+      {{"all_reduce", "--quantise", "int8", "--dtype", "int32"}, "int32 cannot be quantised"},
+      {{"all_reduce", "--quantise", "e4m3", "--op", "max"}, "max of quantised numbers is not defined"},
+      {{"all_reduce", "--quantise", "e4m3", "--algorithm", "ring"}, "WEFT_ALGORITHMS"},
+      {{"--tune", "--quantise", "int8"}, "leave --quantise out"},
       {{"all_reduce", "--time-budget", "nan"}, "--time-budget"},
       {{"all_reduce", "--json", ""}, "--json: is empty"},
       {{"all_reduce", "--algorithm", ""}, "--algorithm: is empty"},

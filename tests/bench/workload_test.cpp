@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include "bench/weft-bench/values.hpp"
@@ -20,7 +21,9 @@ constexpr std::size_t kCapacity = 1 << 20;
 // Four ranks in one process, with their inputs filled in.
 class Ranks {
  public:
-  explicit Ranks(const Case& what) : pattern_(what.call.dtype, what.call.op, reduces(what.call.collective), kRanks) {
+  explicit Ranks(const Case& what)
+      : pattern_(what.call.dtype, what.call.op,
+                 reduces(what.call.collective) || what.call.quantisation != Quantisation::None, kRanks) {
     for (int rank = 0; rank < kRanks; ++rank) {
       buffers_.push_back(Buffer::allocate(kCapacity).value());
       buffers_.push_back(Buffer::allocate(kCapacity).value());
@@ -190,6 +193,25 @@ TEST(Workload, a_changed_input_is_found) {
   static_cast<std::byte*>(const_cast<void*>(ranks.call(0).in))[8] ^= std::byte{1};
   EXPECT_EQ(ranks.wrong(), 1u);
   EXPECT_THAT(ranks.verdict(0).first_wrong, HasSubstr("element 2 of the input, which may not be written,"));
+}
+
+// Numbers up to 100 of four ranks: int8 may be off by less than 4, once for the inputs and once for the sum.
+TEST(Workload, a_quantised_result_may_be_off_by_the_bound_and_no_more) {
+  for (const auto collective : {Collective::AllReduce, Collective::AllGather}) {
+    Case what = make_case(collective, 8192);
+    what.call.quantisation = Quantisation::Int8;
+    Ranks ranks(what);
+    ASSERT_EQ(ranks.run(), 0u);
+    auto* out = static_cast<float*>(ranks.call(1).out);
+    const float bound = collective == Collective::AllReduce ? 400.0F / 127 : 100.0F / 254;
+    out[700] += 0.6F * bound;
+    EXPECT_EQ(ranks.wrong(), 0u) << ranks.verdict(1).first_wrong;
+    out[700] += 0.6F * bound;
+    EXPECT_EQ(ranks.wrong(), 1u);
+    EXPECT_THAT(ranks.verdict(1).first_wrong, HasSubstr("element 700 of the output is"));
+    out[700] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_EQ(ranks.wrong(), 1u);
+  }
 }
 
 TEST(Workload, sizes_follow_nccl_tests) {

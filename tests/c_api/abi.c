@@ -40,6 +40,10 @@ HOLDS(bit_and, WEFT_BIT_AND == -1);
 HOLDS(bit_or, WEFT_BIT_OR == -2);
 HOLDS(bit_xor, WEFT_BIT_XOR == -3);
 
+HOLDS(quantise_none, WEFT_QUANTISE_NONE == 0);
+HOLDS(quantise_int8, WEFT_QUANTISE_INT8 == 1);
+HOLDS(quantise_e4m3, WEFT_QUANTISE_E4M3 == 2);
+
 HOLDS(success, WEFT_SUCCESS == 0);
 HOLDS(invalid_argument, WEFT_ERROR_INVALID_ARGUMENT == 1);
 HOLDS(not_found, WEFT_ERROR_NOT_FOUND == 2);
@@ -62,6 +66,7 @@ HOLDS(on, WEFT_ON == 1);
 HOLDS(size_of_status, sizeof(weft_status_t) == 4);
 HOLDS(size_of_data_type, sizeof(weft_data_type_t) == 4);
 HOLDS(size_of_reduce_op, sizeof(weft_reduce_op_t) == 4);
+HOLDS(size_of_quantisation, sizeof(weft_quantisation_t) == 4);
 HOLDS(size_of_switch, sizeof(weft_switch_t) == 4);
 HOLDS(size_of_comm, sizeof(weft_comm_t) == sizeof(void*));
 HOLDS(size_of_request, sizeof(weft_request_t) == sizeof(void*));

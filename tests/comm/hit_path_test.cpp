@@ -43,6 +43,8 @@ TEST(HitPath, a_repeated_call_allocates_nothing) {
       return communicator.run(all_reduce(in.data(), out.data(), 2, DataType::Float32)).ok() &&
              communicator.run(all_reduce(in.data(), out.data(), 1000, DataType::Float32)).ok() &&
              communicator.run(all_reduce(out.data(), out.data(), 2, DataType::Float32)).ok() &&
+             communicator.run(quantised(all_reduce(in.data(), out.data(), 1000, DataType::Float32), Quantisation::Int8))
+                 .ok() &&
              communicator.run(barrier()).ok();
     };
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(round());

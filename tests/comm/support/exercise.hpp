@@ -1,6 +1,7 @@
 // What the tests of collectives try an algorithm with.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -30,6 +31,9 @@ class Complaints {
   int count_ = 0;
   std::string text_;
 };
+
+// WEFT_TEST_SEED, or one of its own, which it prints.
+std::uint64_t seed_of_this_run();
 
 // A job whose calls use this algorithm. channels 0: chosen.
 JobOptions job_with(const std::string& transport, const Algorithm& algorithm, int channels);
