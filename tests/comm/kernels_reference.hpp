@@ -132,6 +132,9 @@ T reduce_integer(T a, T b, ReduceOp op, bool final, int size) {
       return static_cast<T>(left | right);
     case ReduceOp::BitXor:
       return static_cast<T>(left ^ right);
+    case ReduceOp::PreMulSum:
+    case ReduceOp::UserDefined:
+      break;  // kernels of their own
   }
   std::abort();
 }
@@ -151,6 +154,8 @@ inline std::uint8_t reduce_bool(std::uint8_t a, std::uint8_t b, ReduceOp op) {
     case ReduceOp::BitXor:
       return left != right;
     case ReduceOp::Avg:
+    case ReduceOp::PreMulSum:
+    case ReduceOp::UserDefined:
       break;
   }
   std::abort();
