@@ -15,12 +15,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// "VerbsDevice" of "struct VerbsDevice {" at the start of a line; empty if the line defines no type of a namespace.
+// "VerbsDevice" of "struct VerbsDevice {" at the start of a line, "Logger::Sink" of "class Logger::Sink final {"; empty
+// if the line defines no type of a namespace.
 std::string type_of(std::string_view line) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:";
   for (std::string_view word : {"struct ", "class ", "union ", "enum class "}) {
     if (!line.starts_with(word) || line.find('{') == std::string_view::npos) continue;
-    const std::string_view rest = line.substr(word.size());
+    std::string_view rest = line.substr(word.size());
+    if (rest.starts_with("alignas(")) rest.remove_prefix(std::min(rest.find(") "), rest.size() - 2) + 2);
     const std::size_t end = std::min(rest.find_first_not_of(kLetters), rest.size());
     if (end < rest.size() && rest[end] == '<') return {};  // a specialisation
     return std::string(rest.substr(0, end));

@@ -126,6 +126,35 @@ TEST_F(Trees, a_folder_that_is_a_link_is_refused) {
   EXPECT_THAT(graph.error().message(), HasSubstr("/sys: is a link; a recorded tree holds the folder itself"));
 }
 
+TEST_F(Trees, what_libhwloc_does_not_read_is_named) {
+  tree_.write("/sys/devices/system/cpu/online", "5-6\n");
+  EXPECT_THAT(load_survey(tree_.root()).error().message(),
+              testing::StartsWith(tree_.root() + ": libhwloc cannot read this tree"));
+  const std::string archive = archived("", "tree.tar");
+  EXPECT_THAT(load_survey(archive).error().message(),
+              testing::StartsWith(archive + ": libhwloc cannot read this tree"));
+}
+
+// libhwloc would end the process.
+TEST_F(Trees, numa_nodes_that_are_none_are_refused) {
+  for (const char* list : {"3,0\n", "0-1,1\n", "9-010\n", "0003,00-00\n", "\n", "1-0\n"}) {
+    tree_.write("/sys/devices/system/node/online", list);
+    EXPECT_THAT(load_survey(tree_.root()).error().message(), HasSubstr("node/online: is no list of NUMA nodes"))
+        << list;
+  }
+  const std::string folder = tree_.root() + "/sys/devices/system/node";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  EXPECT_THAT(load_survey(tree_.root()).error().message(), HasSubstr("system/node: holds no NUMA node and no list"));
+  for (const char* name : {"/node-1", "/node99999999", "/node0x10", "/node 1"}) {
+    std::filesystem::create_directory(folder + name);
+    EXPECT_THAT(load_survey(tree_.root()).error().message(), HasSubstr("names no NUMA node")) << name;
+    std::filesystem::remove(folder + name);
+  }
+  std::filesystem::create_directory(folder + "/node0");
+  EXPECT_TRUE(load_survey(tree_.root()));
+}
+
 TEST_F(Trees, links_of_an_archive_that_were_not_followed_are_told) {
   const std::string archive = archived("", "tree.tar");
   tree_.link("/sys/class/net/eth8", "../../../../../../etc");

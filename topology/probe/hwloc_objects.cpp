@@ -262,7 +262,11 @@ Result<ObjectTree> read_hwloc_objects(const std::string& root, VendorBackends ba
   WEFT_TRY(base::check_spare());
   std::optional<OwnVariables> variables(std::in_place, root);
   WEFT_TRY_ASSIGN(const Topology topology, configured(backends));
-  if (hwloc_topology_load(topology.get()) != 0) return failed("cannot read this machine");
+  if (hwloc_topology_load(topology.get()) != 0) {
+    if (root == "/" || base::is_shortage(errno)) return failed("cannot read this machine");
+    return Status(Code::Corrupt, fmt::format("{}: libhwloc cannot read this tree: {}; look at its lists of CPUs", root,
+                                             std::strerror(errno)));
+  }
   variables.reset();
   WEFT_TRY(base::check_spare());  // it leaves out what it cannot open
   return Copy(tells_cpus(root)).of(topology.get());

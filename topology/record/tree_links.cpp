@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -127,14 +129,49 @@ class LinkCheck {
   std::size_t entries_ = 0;
 };
 
-// libhwloc ends the process where this list has no node. Wherever links lead to it: they were checked before.
-Status check_nodes(const std::string& root) {
-  const std::string path = root + "/sys/devices/system/node/online";
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// As the kernel writes it: upwards, without leading zeros. Of others libhwloc understands something else, even nothing.
+bool is_list_of_nodes(std::string_view text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i)
+    if (text[i] == '0' && is_digit(text[i + 1]) && (i == 0 || !is_digit(text[i - 1]))) return false;
+  const std::vector<CpuRange> ranges = parse_cpu_list(text);
+  return !ranges.empty() && std::adjacent_find(ranges.begin(), ranges.end(), [](const CpuRange& a, const CpuRange& b) {
+                              return b.first <= a.last;
+                            }) == ranges.end();
+}
+
+// Without that list libhwloc takes the numbers of all "node7", however they are written, and makes room for as many.
+Status check_node_folders(const std::string& folder) {
+  constexpr std::string_view kStart = "node";
+  constexpr int kMaxNode = 0xffff;
   struct stat about;
-  if (::stat(path.c_str(), &about) != 0) return {};
+  if (::stat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) return {};
+  bool any = false;
+  for (const std::string& name : list_folder(folder)) {
+    if (!name.starts_with(kStart) || name.size() == kStart.size() ||
+        std::isalpha(static_cast<unsigned char>(name[kStart.size()])) != 0)
+      continue;
+    const std::string_view number = std::string_view(name).substr(kStart.size());
+    const std::optional<int> value = parse_whole<int>(number);
+    if (!value || *value < 0 || *value > kMaxNode || (number.size() > 1 && number.front() == '0'))
+      return Status(Code::Corrupt, fmt::format("{}/{}: names no NUMA node; remove it", folder, name));
+    any = true;
+  }
+  if (any) return {};
+  return Status(Code::Corrupt,
+                fmt::format("{}: holds no NUMA node and no list of them (online); complete or remove it", folder));
+}
+
+// libhwloc ends the process where there are no nodes. Wherever links lead to them: they were checked before.
+Status check_nodes(const std::string& root) {
+  const std::string folder = root + "/sys/devices/system/node";
+  const std::string path = folder + "/online";
+  struct stat about;
+  if (::stat(path.c_str(), &about) != 0) return check_node_folders(folder);
   const std::string text = read_attribute(path).value_or("");
   // What gathers trees for libhwloc may write the end of a C string into the file.
-  if (!parse_cpu_list(trim(text.c_str())).empty()) return {};
+  if (is_list_of_nodes(trim(text.c_str()))) return {};
   return Status(Code::Corrupt, fmt::format("{}: is no list of NUMA nodes (\"0-1\"); mend or remove it", path));
 }
 
