@@ -29,7 +29,8 @@ Status read_rates(const JsonValue& value, std::vector<CoreRates>& all) {
   std::int64_t bytes = 0;
   JsonObject object(value);
   object.required("bytes", bytes, 1, kMaxBytes);
-  object.required("message_mbs", rates.message, 1, kMaxRate);
+  object.required("write_mbs", rates.write, 1, kMaxRate);
+  object.required("read_mbs", rates.read, 1, kMaxRate);
   object.required("reduce_mbs", rates.reduce, 1, kMaxRate);
   object.required("copy_mbs", rates.copy, 1, kMaxRate);
   WEFT_TRY(object.finish());
@@ -91,7 +92,8 @@ void write_host(JsonWriter& json, const HostCalibration& host) {
   for (const CoreRates& rates : host.rates) {
     json.begin_object();
     json.member("bytes", rates.bytes);
-    json.member("message_mbs", rates.message);
+    json.member("write_mbs", rates.write);
+    json.member("read_mbs", rates.read);
     json.member("reduce_mbs", rates.reduce);
     json.member("copy_mbs", rates.copy);
     json.end_object();
@@ -135,6 +137,20 @@ const HostCalibration* Calibration::with(int ranks_per_core) const {
   for (const HostCalibration& host : hosts)
     if (nearest == nullptr || host.ranks_per_core <= ranks_per_core) nearest = &host;
   return nearest;
+}
+
+Calibration Calibration::with_core_of_fewest() const {
+  Calibration result = *this;
+  for (HostCalibration& host : result.hosts) {
+    const HostCalibration& fewest = hosts.front();
+    const std::int64_t waiting_ps = 2 * (host.overhead_ps - fewest.overhead_ps) + host.call_ps - fewest.call_ps;
+    host.line_ps = std::max<std::int64_t>(0, host.line_ps + waiting_ps);
+    host.slot_ps = std::max<std::int64_t>(0, host.slot_ps + waiting_ps);
+    host.overhead_ps = fewest.overhead_ps;
+    host.call_ps = fewest.call_ps;
+    host.rates = fewest.rates;
+  }
+  return result;
 }
 
 void Calibration::update(const Calibration& newer) {

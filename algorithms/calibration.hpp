@@ -21,9 +21,10 @@ namespace weft::algorithms {
 // microsecond.
 struct CoreRates {
   std::uint64_t bytes = 0;
-  std::int64_t message = 1;  // into a message, and out of it
-  std::int64_t reduce = 1;   // out of a message onto what is there
-  std::int64_t copy = 1;     // from one place of the rank's to another
+  std::int64_t write = 1;   // into a message
+  std::int64_t read = 1;    // out of a message
+  std::int64_t reduce = 1;  // out of a message onto what is there
+  std::int64_t copy = 1;    // from one place of the rank's to another
 
   bool operator==(const CoreRates&) const = default;
 };
@@ -67,6 +68,9 @@ struct Calibration {
   bool empty() const { return hosts.empty() && !network; }
   // The one measured nearest to so many ranks on each core, the lower of two; null if none was.
   const HostCalibration* with(int ranks_per_core) const;
+  // With overheads and rates of the fewest ranks on each core, everywhere: where ranks share a core, these cannot be
+  // told from waiting for each other, which then is all latency.
+  Calibration with_core_of_fewest() const;
   // Takes over what `newer` has.
   void update(const Calibration& newer);
 

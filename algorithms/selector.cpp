@@ -168,8 +168,10 @@ class Selection {
   }
 
   Status by_model() {
-    WEFT_TRY(detail_ == Detail::Winner ? add_winner() : add_estimates(options_));
+    const std::vector<Option> weighed = weighed_by_model();
+    WEFT_TRY(detail_ == Detail::Winner ? add_winner(weighed) : add_estimates(weighed));
     take_best();
+    if (detail_ == Detail::Everything) WEFT_TRY(add_estimates(options_));
     const bool only = std::all_of(options_.begin(), options_.end(),
                                   [&](const Option& option) { return option.algorithm == options_.front().algorithm; });
     choice_.source = only ? ChoiceSource::Only : ChoiceSource::Model;
@@ -210,10 +212,19 @@ class Selection {
     return Status();
   }
 
+  // On CPUs the channels of a rank share its core. What further ones gain by overlapping a copy with a wait, and lose
+  // by going through the caches together, is less than what the model knows of either; so they are left to measurement.
+  std::vector<Option> weighed_by_model() const {
+    std::vector<Option> options = options_;
+    if (!model_.fabric().on_gpus() && channels_asked() == 0)
+      std::erase_if(options, [](const Option& option) { return option.replicas > 1; });
+    return options;
+  }
+
   // Estimates as far as they are needed to know the best: nobody is asked for who cannot be as fast as one already is.
-  Status add_winner() {
+  Status add_winner(const std::vector<Option>& options) {
     std::vector<std::pair<std::int64_t, Option>> by_least;
-    for (const Option& option : options_) {
+    for (const Option& option : options) {
       WEFT_TRY_ASSIGN(const std::int64_t least, model_.least_ns(*option.algorithm, option.replicas, choice_.bytes));
       by_least.emplace_back(least, option);
     }

@@ -275,7 +275,7 @@ std::vector<std::int64_t> FabricState::capacities(std::uint64_t footprint) const
   std::vector<std::int64_t> all;
   all.reserve(resources.size());
   for (const Resource& resource : resources)
-    all.push_back(resource.rates == nullptr ? resource.capacity : resource.rates->rates_at(footprint).message);
+    all.push_back(resource.rates == nullptr ? resource.capacity : resource.rates->rates_at(footprint).write);
   return all;
 }
 
@@ -283,11 +283,11 @@ std::uint64_t FabricState::work_bytes(int rank, bool message, bool reduced, std:
                                       std::uint64_t footprint) const {
   const int id = local_resource[static_cast<std::size_t>(rank)];
   const HostCalibration* const measured = resources[static_cast<std::size_t>(id)].rates;
-  if (measured == nullptr || (message && !reduced) || bytes == 0) return bytes;
+  if (measured == nullptr || bytes == 0) return bytes;
   const CoreRates& rates = measured->rates_at(footprint);
   __extension__ using Wide = unsigned __int128;
-  const auto rate = static_cast<std::uint64_t>(reduced ? rates.reduce : rates.copy);
-  const Wide work = static_cast<Wide>(bytes) * static_cast<std::uint64_t>(rates.message) / rate;
+  const auto rate = static_cast<std::uint64_t>(reduced ? rates.reduce : message ? rates.read : rates.copy);
+  const Wide work = static_cast<Wide>(bytes) * static_cast<std::uint64_t>(rates.write) / rate;
   return static_cast<std::uint64_t>(std::clamp(work, Wide{1}, Wide{kMaxWorkBytes}));
 }
 
@@ -305,7 +305,7 @@ Result<Fabric> Fabric::create(Graph graph, std::vector<int> placement, const Cal
                                 graph.name, static_cast<int>(graph.nodes.size()) - 1));
   }
   auto state = std::make_unique<FabricState>();
-  state->calibration = calibration;
+  state->calibration = calibration.with_core_of_fewest();
   CoreSharing sharing = share_cores(graph, placement);
   state->resources = list_resources(graph, placement, sharing, state->calibration);
   for (std::vector<int>& by_link : state->link_resource) by_link.assign(graph.links.size(), -1);

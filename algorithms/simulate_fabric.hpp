@@ -56,7 +56,7 @@ struct FabricState {
   const Route& route(int from, int to);
   // Bytes per microsecond of each resource in a call in which a rank's buffers hold `footprint` bytes.
   std::vector<std::int64_t> capacities(std::uint64_t footprint) const;
-  // Work of a rank's core in bytes of a message, which is what its capacity counts.
+  // Work of a rank's core in bytes written into messages, which is what its capacity counts.
   std::uint64_t work_bytes(int rank, bool message, bool reduced, std::uint64_t bytes, std::uint64_t footprint) const;
 
  private:

@@ -40,10 +40,11 @@ std::string host_text(const algorithms::HostCalibration& host) {
       "call {:.0f} ns, overhead {:.0f} ns a message on each side, latency {:.0f} ns in a line, {:.0f} ns "
       "in a slot\n",
       nanoseconds(host.call_ps), nanoseconds(host.overhead_ps), nanoseconds(host.line_ps), nanoseconds(host.slot_ps));
-  text += fmt::format("{:>12} {:>14} {:>14} {:>14}\n", "buffers", "message(GB/s)", "reduce(GB/s)", "copy(GB/s)");
+  text += fmt::format("{:>12} {:>14} {:>14} {:>14} {:>14}\n", "buffers", "write(GB/s)", "read(GB/s)", "reduce(GB/s)",
+                      "copy(GB/s)");
   for (const algorithms::CoreRates& rates : host.rates) {
-    text += fmt::format("{:>12} {:>14.2f} {:>14.2f} {:>14.2f}\n", base::format_bytes(rates.bytes), gbs(rates.message),
-                        gbs(rates.reduce), gbs(rates.copy));
+    text += fmt::format("{:>12} {:>14.2f} {:>14.2f} {:>14.2f} {:>14.2f}\n", base::format_bytes(rates.bytes),
+                        gbs(rates.write), gbs(rates.read), gbs(rates.reduce), gbs(rates.copy));
   }
   return text;
 }

@@ -28,9 +28,10 @@ Result<std::optional<algorithms::NetworkCalibration>> calibrate_network(Communic
 // Times of one size in microseconds.
 struct SizeTimes {
   std::uint64_t bytes = 0;
-  double one_way = 0;  // a message from one buffer into another
-  double reduce = 0;   // the same, reduced where it arrives
-  double copy = 0;     // within a rank, of half as many bytes: from one half of its buffers to the other
+  double one_way = 0;   // a message from one buffer into another
+  double reduce = 0;    // the same, reduced where it arrives
+  double exchange = 0;  // messages of half as many bytes, both ways at once
+  double copy = 0;      // within a rank, of half as many bytes: from one half of its buffers to the other
 };
 struct HostTimes {
   double call = 0;               // one that sends no message

@@ -13,7 +13,8 @@ namespace weft::bench {
 namespace {
 
 constexpr std::uint64_t kLine = 8;
-constexpr std::array<std::uint64_t, 7> kSizes = {4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 32 << 20};
+constexpr std::array<std::uint64_t, 12> kSizes = {4 << 10, 16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10,
+                                                  1 << 20, 2 << 20,  4 << 20,  8 << 20,   16 << 20,  32 << 20};
 constexpr int kRepeats = 3;  // of which the fastest counts: a machine is slower than it can be, never faster
 constexpr TimingSettings kTiming = {.iterations = 0, .warmup = 2, .budget_s = 0.004};
 
@@ -36,7 +37,7 @@ class Pair {
   }
 
   Result<HostTimes> measure() {
-    WEFT_TRY(pair_.set_algorithms("broadcast:direct@1;reduce:direct@1"));
+    WEFT_TRY(pair_.set_algorithms("broadcast:direct@1;reduce:direct@1;all_gather:direct@1"));
     HostTimes times;
     WEFT_TRY_ASSIGN(times.call, least(alone_, {copy(0, kLine)}));
     WEFT_TRY_ASSIGN(times.flood, of_pair({send(0, kLine)}));
@@ -46,6 +47,7 @@ class Pair {
       SizeTimes size{bytes};
       WEFT_TRY_ASSIGN(size.one_way, of_pair({send(0, bytes), send(1, bytes)}));
       WEFT_TRY_ASSIGN(size.reduce, of_pair({reduce(0, bytes), reduce(1, bytes)}));
+      WEFT_TRY_ASSIGN(size.exchange, of_pair({exchange(bytes / 2)}));
       WEFT_TRY(host_.barrier());
       WEFT_TRY_ASSIGN(size.copy, least(alone_, {copy(bytes / 2, bytes / 2)}));
       times.sizes.push_back(size);
@@ -63,6 +65,10 @@ class Pair {
     void* const data = memory_.data();
     return weft::reduce(data, pair_.rank() == root ? data : nullptr, bytes / sizeof(float), DataType::Float32,
                         ReduceOp::Sum, root);
+  }
+  Operation exchange(std::uint64_t bytes) {
+    return all_gather(memory_.data() + static_cast<std::uint64_t>(pair_.rank()) * bytes, memory_.data(), bytes,
+                      DataType::UInt8);
   }
   Operation copy(std::uint64_t offset, std::uint64_t bytes) {
     return all_gather(memory_.data(), memory_.data() + offset, bytes, DataType::UInt8);
@@ -93,7 +99,8 @@ class Pair {
 // The mean over the ranks that have a partner.
 Status agree_on_mean(Communicator& communicator, bool counts, HostTimes& times) {
   std::vector<double*> figures = {&times.call, &times.flood, &times.line, &times.short_slot};
-  for (SizeTimes& size : times.sizes) figures.insert(figures.end(), {&size.one_way, &size.reduce, &size.copy});
+  for (SizeTimes& size : times.sizes)
+    figures.insert(figures.end(), {&size.one_way, &size.reduce, &size.exchange, &size.copy});
   std::vector<double> sums = {counts ? 1.0 : 0.0};
   for (const double* figure : figures) sums.push_back(counts ? *figure : 0);
   WEFT_TRY(communicator.all_reduce(sums.data(), sums.data(), sums.size(), DataType::Float64, ReduceOp::Sum));

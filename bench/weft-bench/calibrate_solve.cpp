@@ -1,7 +1,7 @@
 // From times to the figures of the cost model: its formula for one message, read backwards.
 //
 // A message of n bytes takes call + 2 overheads + latency + n / rate to be written + n / rate to be read. Up to a slice
-// one follows the other; beyond, both go on at once, slice by slice, and ranks that share a core halve its rate.
+// one follows the other; beyond, both go on at once, slice by slice, and ranks that share a core share its rate.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kSliceBytes = 64 << 10;  // SimulationOptions::slice_bytes
 constexpr double kLeastUs = 1e-4;         // of what is divided by
-constexpr double kMostRate = 1e6;         // bytes per microsecond: what is faster is noise
+constexpr std::int64_t kMostWriteToRead = 8;
+constexpr double kMostRate = 1e6;  // bytes per microsecond: what is faster is noise
 
 std::int64_t picoseconds(double us) { return std::llround(std::max(0.0, us) * 1e6); }
 std::int64_t rate(double bytes, double us) {
@@ -25,15 +26,20 @@ algorithms::CoreRates rates_of(const SizeTimes& times, double base_us, int ranks
   const double reduce_us = std::max(times.reduce - base_us, kLeastUs);
   algorithms::CoreRates rates;
   rates.bytes = times.bytes;
-  if (bytes <= kSliceBytes) {
-    rates.message = rate(2 * bytes, one_way_us);
-    rates.reduce = rate(bytes, reduce_us - one_way_us / 2);
-  } else {
-    const double moved = ranks_per_core * bytes + kSliceBytes;
-    rates.message = rate(moved, one_way_us);
-    rates.reduce = rate(moved, reduce_us);
-  }
   rates.copy = rate(bytes / 2, times.copy);
+  if (bytes <= kSliceBytes) {
+    rates.write = rates.read = rate(2 * bytes, one_way_us);
+    rates.reduce = rate(bytes, reduce_us - one_way_us / 2);
+    return rates;
+  }
+  // One way it takes as long as reading does, the slower of the two: the bytes come from another core's cache. Both
+  // ways at once each core reads and writes as many.
+  const double moved = ranks_per_core * bytes + kSliceBytes;
+  rates.read = rate(moved, one_way_us);
+  rates.reduce = rate(moved, reduce_us);
+  const double exchanged = ranks_per_core * bytes / 2;
+  const double write_us = std::max(times.exchange - base_us, kLeastUs) - exchanged / static_cast<double>(rates.read);
+  rates.write = std::clamp(rate(exchanged, write_us), rates.read, kMostWriteToRead * rates.read);
   return rates;
 }
 

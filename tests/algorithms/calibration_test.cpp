@@ -15,9 +15,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Bytes per microsecond: 1000 into and out of messages, 500 where they are reduced, 2000 within a rank.
+// Bytes per microsecond: 1000 into messages, 800 out of them, 500 where they are reduced, 2000 within a rank.
 HostCalibration host(int ranks_per_core) {
-  return {ranks_per_core, 1'000, 2'000, 5'000, 9'000, {{4096, 1000, 500, 2000}, {1 << 20, 100, 50, 200}}};
+  return {ranks_per_core, 1'000, 2'000, 5'000, 9'000, {{4096, 1000, 800, 500, 2000}, {1 << 20, 100, 80, 50, 200}}};
 }
 
 MeasuredTable table_of(const Calibration& calibration, std::string fingerprint = "here") {
@@ -43,7 +43,7 @@ TEST(Calibration, what_is_wrong_is_named) {
         MeasuredTable::from_json(R"({"schema":2,"fingerprint":"","cells":[],"calibration":)" + calibration + "}");
     return table ? "read" : std::string(table.error().message());
   };
-  const std::string rates = R"({"bytes":8,"message_mbs":1,"reduce_mbs":1,"copy_mbs":1})";
+  const std::string rates = R"({"bytes":8,"write_mbs":1,"read_mbs":1,"reduce_mbs":1,"copy_mbs":1})";
   const auto one = [&](const std::string& list) {
     return R"({"ranks_per_core":1,"call_ps":1,"overhead_ps":1,"line_ps":1,"slot_ps":1,"rates":[)" + list + "]}";
   };
@@ -81,14 +81,29 @@ TEST(Calibration, mangled_files_are_corrupt_and_never_crash) {
 
 TEST(Calibration, the_nearest_size_and_the_nearest_sharing_below_count) {
   const Calibration calibration = {{host(1), host(4)}, {}};
-  EXPECT_EQ(calibration.hosts[0].rates_at(1).message, 1000);
-  EXPECT_EQ(calibration.hosts[0].rates_at(60 << 10).message, 1000);
-  EXPECT_EQ(calibration.hosts[0].rates_at(70 << 10).message, 100);  // beyond the geometric mean of 4 KiB and 1 MiB
-  EXPECT_EQ(calibration.hosts[0].rates_at(~std::uint64_t{0}).message, 100);
+  EXPECT_EQ(calibration.hosts[0].rates_at(1).write, 1000);
+  EXPECT_EQ(calibration.hosts[0].rates_at(60 << 10).write, 1000);
+  EXPECT_EQ(calibration.hosts[0].rates_at(70 << 10).write, 100);  // beyond the geometric mean of 4 KiB and 1 MiB
+  EXPECT_EQ(calibration.hosts[0].rates_at(~std::uint64_t{0}).write, 100);
   EXPECT_EQ(calibration.with(1)->ranks_per_core, 1);
   EXPECT_EQ(calibration.with(3)->ranks_per_core, 1);
   EXPECT_EQ(calibration.with(9)->ranks_per_core, 4);
   EXPECT_EQ(Calibration().with(1), nullptr);
+}
+
+TEST(Calibration, of_ranks_that_share_a_core_only_the_waiting_counts) {
+  HostCalibration shared = host(4);
+  shared.call_ps = 3'000;
+  shared.overhead_ps = 12'000;
+  shared.line_ps = 50'000;
+  shared.slot_ps = 0;
+  shared.rates = {{4096, 1, 1, 1, 1}};
+  const Calibration calibration = Calibration{{host(1), shared}, {}}.with_core_of_fewest();
+  EXPECT_EQ(calibration.hosts[0], host(1));
+  EXPECT_EQ(calibration.hosts[1].ranks_per_core, 4);
+  EXPECT_EQ(calibration.hosts[1].overhead_ps, 2'000);
+  EXPECT_EQ(calibration.hosts[1].line_ps, 50'000 + 2 * 10'000 + 2'000);
+  EXPECT_EQ(calibration.hosts[1].rates, host(1).rates);
 }
 
 TEST(Calibration, what_is_newer_replaces_its_like) {
@@ -127,15 +142,15 @@ std::int64_t message_ps(const Machine& machine, std::uint64_t bytes, const Calib
 TEST(CalibratedFabric, a_message_is_written_travels_and_is_read_at_the_measured_figures) {
   const Machine two = machine("cores:2", 2);
   const Calibration calibration = {{host(1)}, {}};
-  EXPECT_EQ(message_ps(two, 8, calibration), 1'000 + 2'000 + 8'000 + 5'000 + 2'000 + 8'000);
-  EXPECT_EQ(message_ps(two, 64, calibration), 1'000 + 2'000 + 64'000 + 9'000 + 2'000 + 64'000);
+  EXPECT_EQ(message_ps(two, 8, calibration), 1'000 + 2'000 + 8'000 + 5'000 + 2'000 + 10'000);
+  EXPECT_EQ(message_ps(two, 64, calibration), 1'000 + 2'000 + 64'000 + 9'000 + 2'000 + 80'000);
   EXPECT_NE(message_ps(two, 64, {}), message_ps(two, 64, calibration));
 }
 
 TEST(CalibratedFabric, larger_buffers_move_at_the_rate_of_their_cache) {
   const Machine two = machine("cores:2", 2);
   const Calibration calibration = {{host(1)}, {}};
-  EXPECT_EQ(message_ps(two, 60'000, calibration), 1'000 + 2'000 + 600'000'000 + 9'000 + 2'000 + 600'000'000);
+  EXPECT_EQ(message_ps(two, 60'000, calibration), 1'000 + 2'000 + 600'000'000 + 9'000 + 2'000 + 750'000'000);
 }
 
 TEST(CalibratedFabric, each_host_s_link_has_its_measured_rate_each_way) {

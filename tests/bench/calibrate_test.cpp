@@ -14,8 +14,10 @@ using algorithms::MeasuredTable;
 using ::testing::HasSubstr;
 
 constexpr double kSlice = 64 << 10;
+constexpr double kWriteRate = 25'000;
 
-// Times that a machine of these figures shows: 10,000 bytes/us into and out of messages, 5,000 where they are reduced.
+// Times that a machine of these figures shows: 10,000 bytes/us out of messages, 5,000 where they are reduced, and
+// 10,000 into those of a slice, 25,000 into longer ones.
 HostTimes times_of(double call, double overhead, double line, double slot, int ranks_per_core) {
   constexpr double kRate = 10'000;
   HostTimes times;
@@ -28,7 +30,8 @@ HostTimes times_of(double call, double overhead, double line, double slot, int r
     const auto n = static_cast<double>(bytes);
     const bool one_slice = n <= kSlice;
     times.sizes.push_back({bytes, base + (one_slice ? 2 * n : ranks_per_core * n + kSlice) / kRate,
-                           base + (one_slice ? 3 * n : 2 * (ranks_per_core * n + kSlice)) / kRate, n / 2 / 20'000});
+                           base + (one_slice ? 3 * n : 2 * (ranks_per_core * n + kSlice)) / kRate,
+                           base + ranks_per_core * n / 2 * (1 / kRate + 1 / kWriteRate), n / 2 / 20'000});
   }
   return times;
 }
@@ -43,7 +46,8 @@ TEST(Solve, finds_the_figures_that_the_times_come_from) {
     EXPECT_NEAR(static_cast<double>(host.slot_ps), 120'000, 1);
     ASSERT_EQ(host.rates.size(), 3U);
     for (const algorithms::CoreRates& rates : host.rates) {
-      EXPECT_NEAR(static_cast<double>(rates.message), 10'000, 2) << rates.bytes;
+      EXPECT_NEAR(static_cast<double>(rates.read), 10'000, 2) << rates.bytes;
+      EXPECT_NEAR(static_cast<double>(rates.write), rates.bytes > kSlice ? kWriteRate : 10'000, 10) << rates.bytes;
       EXPECT_NEAR(static_cast<double>(rates.reduce), 5'000, 2) << rates.bytes;
       EXPECT_EQ(rates.copy, 20'000) << rates.bytes;
     }
@@ -55,7 +59,7 @@ TEST(Solve, times_that_contradict_each_other_give_figures_that_can_be_used) {
   HostTimes times = times_of(0, 0, 0, 0, 1);
   times.line = times.short_slot = 0;
   times.flood = 5;
-  for (SizeTimes& size : times.sizes) size.one_way = size.reduce = size.copy = 0;
+  for (SizeTimes& size : times.sizes) size.one_way = size.reduce = size.exchange = size.copy = 0;
   const HostCalibration host = solve(times, 1);
   EXPECT_GE(host.overhead_ps, 0);
   EXPECT_GE(host.line_ps, 0);

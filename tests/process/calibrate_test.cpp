@@ -52,7 +52,7 @@ TEST(CalibrateProgram, writes_what_the_cost_model_of_all_ranks_then_goes_by) {
   const std::string before = estimate();
   for (auto& host : table->calibration.hosts) {
     host.call_ps = 7'000'000'000;
-    for (auto& rates : host.rates) rates.message = rates.reduce = rates.copy = 1;
+    for (auto& rates : host.rates) rates.write = rates.read = rates.reduce = rates.copy = 1;
   }
   std::ofstream(file) << table->to_json();
   EXPECT_THAT(before, HasSubstr(" us expected (cost model)"));
