@@ -35,6 +35,7 @@ Examples:
   weft-bench all_reduce -n 4 --explain
   weft-bench all_reduce --hosts 7,8 --max-bytes 1M
   weft-bench --regret -n 4 --json regret.json
+  weft-bench --soak 600 -n 4
   weft-bench --schedule FILE.json                 runs what weft-schedule export wrote, on its ranks)";
 
 // A range lets NaN pass.
@@ -120,9 +121,22 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
                "Measure nothing; tell for each size which algorithm is chosen, by whom and why, and the others");
   app.add_option("--table", arguments.table, "Where --tune and --calibrate write; what is there of other calls is kept")
       ->capture_default_str();
+  app.add_option("--soak", arguments.soak_s,
+                 "For so many seconds make random calls of all kinds, types and sizes up to --max-bytes (4M) on three "
+                 "communicators and threads of each rank at once, and check every result")
+      ->check(CLI::Range(0.001, 864000.0))
+      ->check(not_nan);
+  app.add_option("--seed", arguments.seed, "Of what --soak draws")->capture_default_str();
   app.add_flag("--symmetric", arguments.symmetric, "Buffers in memory that the ranks of a host read directly");
   app.add_flag("--list", words.list, "Tell what can be measured: collectives with their algorithms, types, ops");
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
+}
+
+// What a soak takes where nothing else was said.
+void draw_from_all(const CLI::App& app, Words& words) {
+  if (app.count("--dtype") == 0) words.dtypes = {"all"};
+  if (app.count("--op") == 0) words.ops = {"all"};
+  if (app.count("--max-bytes") == 0) words.max_bytes = "4M";
 }
 
 Parsed refused(std::string_view why) { return {std::nullopt, fmt::format("{}; see weft-bench --help", why), true}; }
@@ -144,6 +158,8 @@ Parsed parse(int argc, char** argv) {
     words.factor_given = app.count("--factor") > 0;
     words.hash_count_given = app.count("--hash-count") > 0;
     words.root_given = app.count("--root") > 0;
+    words.soak = arguments.soak_s.has_value();
+    if (words.soak) draw_from_all(app, words);
     if (words.list) {
       const auto loaded = loaded_schedule(arguments);
       return loaded ? Parsed{std::nullopt, list_text(*loaded), false} : refused(loaded.error().message());

@@ -22,6 +22,7 @@ enum class Task : std::uint8_t {
   Calibrate,  // --calibrate
   Explain,    // --explain
   Messages,   // send_recv
+  Soak,       // --soak
 };
 
 struct Arguments {
@@ -54,6 +55,8 @@ struct Arguments {
   std::string json;                       // empty: none
   std::string table = "weft-table.json";  // of --tune and --calibrate
   bool symmetric = false;                 // buffers in symmetric memory
+  std::optional<double> soak_s;           // --soak
+  std::uint64_t seed = 1;                 // of what --soak draws
   bool check = true;
   bool pin = true;
 };

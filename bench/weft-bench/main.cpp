@@ -16,6 +16,7 @@
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/messages.hpp"
 #include "bench/weft-bench/runner.hpp"
+#include "bench/weft-bench/soak.hpp"
 #include "bench/weft-bench/tune.hpp"
 #include "weft/communicator.hpp"
 
@@ -58,9 +59,12 @@ Status check(const Arguments& arguments, int ranks, int local_ranks) {
   const bool messages = arguments.task == Task::Messages;
   if (messages && ranks < 2)
     return Status(Code::InvalidArgument, "send_recv needs two ranks: give -n 2, or start them by a launcher");
-  if (!messages) WEFT_TRY(check_cases(arguments, ranks));
-  const auto needed = (messages ? 2 * arguments.max_bytes : memory_of_a_rank(arguments, ranks)) *
-                      static_cast<std::uint64_t>(local_ranks);
+  const bool soaks = arguments.task == Task::Soak;
+  if (!messages && !soaks) WEFT_TRY(check_cases(arguments, ranks));
+  const auto of_a_rank = messages ? 2 * arguments.max_bytes
+                         : soaks  ? soak_memory_of_a_rank(arguments)
+                                  : memory_of_a_rank(arguments, ranks);
+  const auto needed = of_a_rank * static_cast<std::uint64_t>(local_ranks);
   const auto available = this_machine().available_bytes;
   if (available > 0 && needed > available) {
     return Status(
@@ -87,6 +91,8 @@ Result<Summary> run_task(Communicator& communicator, const Arguments& arguments,
       return explain(communicator, arguments);
     case Task::Messages:
       return measure_messages(communicator, arguments);
+    case Task::Soak:
+      return soak(communicator, arguments);
     case Task::Measure:
       break;
   }

@@ -41,7 +41,8 @@ Difference first_difference(const std::vector<std::uint64_t>& hashes, std::size_
 
 std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
   return {
-      {"--tune, --regret, --calibrate, --explain or send_recv", fmt::format("{}", static_cast<int>(arguments.task))},
+      {"--tune, --regret, --calibrate, --explain, --soak or send_recv",
+       fmt::format("{}", static_cast<int>(arguments.task))},
       {"the collectives", names(arguments.collectives)},
       {"--skew", fmt::format("{}", arguments.skew)},
       {"--numerics", std::string(arguments.numerics ? to_string(*arguments.numerics) : "none")},
@@ -60,6 +61,8 @@ std::vector<NamedValue> shared_arguments(const Arguments& arguments) {
       {"--root", arguments.root == kAllRoots ? "all" : fmt::format("{}", arguments.root)},
       {"--in-place", fmt::format("{}", arguments.in_place)},
       {"--out-of-place", fmt::format("{}", arguments.out_of_place)},
+      {"--soak", fmt::format("{}", arguments.soak_s.value_or(0))},
+      {"--seed", fmt::format("{}", arguments.seed)},
       {"--symmetric", fmt::format("{}", arguments.symmetric)},
       {"--iterations", fmt::format("{}", arguments.iterations)},
       {"--warmup", fmt::format("{}", arguments.warmup)},

@@ -66,11 +66,12 @@ Result<int> root_of(const std::string& text) {
 }
 
 Result<Task> task_of(const Words& words) {
-  if (words.tune + words.regret + words.calibrate + words.explain > 1)
-    return wrong("--tune, --regret, --calibrate and --explain each do something else: give one of them");
+  if (words.tune + words.regret + words.calibrate + words.explain + words.soak > 1)
+    return wrong("--tune, --regret, --calibrate, --explain and --soak each do something else: give one of them");
   if (words.tune) return Task::Tune;
   if (words.regret) return Task::Regret;
   if (words.calibrate) return Task::Calibrate;
+  if (words.soak) return Task::Soak;
   return words.explain ? Task::Explain : Task::Measure;
 }
 
@@ -79,11 +80,11 @@ Status refuse_ignored(const Words& words, const Arguments& arguments) {
   if (arguments.hash || words.hash_count_given)
     return wrong(
         "--hash and --hash-count go with measuring a collective: leave them out with --tune, "
-        "--regret, --calibrate and --explain");
+        "--regret, --calibrate, --explain and --soak");
   if (arguments.task != Task::Regret && !arguments.json.empty())
     return wrong(
         "--json holds measurements: leave it out, --tune and --calibrate write to --table, and "
-        "--explain prints");
+        "--explain and --soak print");
   return {};
 }
 
@@ -104,6 +105,12 @@ Status convert_task(const Words& words, Arguments& arguments) {
   if (arguments.task == Task::Calibrate) {
     if (!words.collectives.empty() || !arguments.algorithm.empty())
       return wrong("--calibrate measures messages: leave collectives and --algorithm out");
+    return {};
+  }
+  if (arguments.task == Task::Soak) {
+    arguments.collectives = all_kinds();
+    if (words.collectives.empty()) return {};
+    WEFT_TRY_ASSIGN(arguments.collectives, named(words.collectives, all_kinds(), "collective", parse_kind));
     return {};
   }
   if (arguments.task == Task::Measure || arguments.task == Task::Explain) {
@@ -142,7 +149,8 @@ Status convert_quantise(const Words& words, Arguments& arguments) {
   arguments.quantisation = *quantisation;
   if (arguments.task != Task::Measure && arguments.task != Task::Explain)
     return wrong(
-        "--tune, --regret and --calibrate take calls that are not quantised, and so does send_recv: leave --quantise "
+        "--tune, --regret, --calibrate and --soak take calls that are not quantised, and so does send_recv: leave "
+        "--quantise "
         "out");
   if (!arguments.algorithm.empty())
     return wrong(

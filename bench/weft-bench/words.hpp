@@ -26,6 +26,7 @@ struct Words {
   bool regret = false;
   bool calibrate = false;
   bool explain = false;
+  bool soak = false;
   bool factor_given = false;
   bool root_given = false;
   bool hash_count_given = false;

@@ -49,6 +49,15 @@ TEST(Bench, every_collective_is_right_with_symmetric_buffers) {
   }
 }
 
+TEST(Bench, random_calls_on_several_threads_at_once_are_right) {
+  for (const char* seed : {"1", "2"}) {
+    const auto outcome = run({program("weft-bench"), "--soak", "1", "-n", "3", "--max-bytes", "256k", "--seed", seed});
+    EXPECT_TRUE(outcome.succeeded()) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(std::string(" calls on 3 threads of each of 3 ranks in 1 s, seed ") + seed));
+    EXPECT_THAT(outcome.output, HasSubstr(": 0 wrong"));
+  }
+}
+
 TEST(Bench, every_type_and_operator_is_right) {
   const auto outcome =
       run_bench({"all_reduce", "reduce_scatter", "-n", "3", "--dtype", "all", "--op", "all", "--min-bytes", "100",
