@@ -26,46 +26,46 @@ testing::JobOptions local_job() {
 }
 
 // A run of ranks. Joining two gives a run only if the second begins where the first ends.
-struct Affine {
+struct Stretch {
   std::int32_t first;
   std::int32_t last;
   std::int32_t element;
   std::int32_t broken;
 
-  bool operator==(const Affine&) const = default;
+  bool operator==(const Stretch&) const = default;
 };
 
 void join(void* context, void* result, const void* a, const void* b, std::size_t count) {
   if (context != nullptr) ++*static_cast<std::atomic<int>*>(context);
   for (std::size_t i = 0; i < count; ++i) {
-    Affine left;
-    Affine right;
-    std::memcpy(&left, static_cast<const char*>(a) + i * sizeof(Affine), sizeof(Affine));
-    std::memcpy(&right, static_cast<const char*>(b) + i * sizeof(Affine), sizeof(Affine));
+    Stretch left;
+    Stretch right;
+    std::memcpy(&left, static_cast<const char*>(a) + i * sizeof(Stretch), sizeof(Stretch));
+    std::memcpy(&right, static_cast<const char*>(b) + i * sizeof(Stretch), sizeof(Stretch));
     const bool joins = left.last + 1 == right.first && left.element == right.element;
-    const Affine both{left.first, right.last, left.element, left.broken + right.broken + (joins ? 0 : 1)};
-    std::memcpy(static_cast<char*>(result) + i * sizeof(Affine), &both, sizeof(Affine));
+    const Stretch both{left.first, right.last, left.element, left.broken + right.broken + (joins ? 0 : 1)};
+    std::memcpy(static_cast<char*>(result) + i * sizeof(Stretch), &both, sizeof(Stretch));
   }
 }
 
 Operator joining() {
   Operator made;
   made.name = "join";
-  made.dtype = *opaque_type(sizeof(Affine));
+  made.dtype = *opaque_type(sizeof(Stretch));
   made.combine = &join;
   return made;
 }
 
-void expect_whole(const Affine* out, std::uint64_t count, std::int32_t first_element, int size) {
+void expect_whole(const Stretch* out, std::uint64_t count, std::int32_t first_element, int size) {
   std::uint64_t wrong = 0;
   for (std::uint64_t i = 0; i < count; ++i)
-    wrong += out[i] == Affine{0, size - 1, first_element + static_cast<std::int32_t>(i), 0} ? 0 : 1;
+    wrong += out[i] == Stretch{0, size - 1, first_element + static_cast<std::int32_t>(i), 0} ? 0 : 1;
   EXPECT_EQ(wrong, 0U) << "of " << count << ": the first is of ranks " << out[0].first << " to " << out[0].last << ", "
                        << out[0].broken << " joints broken";
 }
 
-std::vector<Affine> own_runs(int rank, std::uint64_t count) {
-  std::vector<Affine> runs;
+std::vector<Stretch> own_runs(int rank, std::uint64_t count) {
+  std::vector<Stretch> runs;
   for (std::uint64_t i = 0; i < count; ++i) runs.push_back({rank, rank, static_cast<std::int32_t>(i), 0});
   return runs;
 }
@@ -73,9 +73,9 @@ std::vector<Affine> own_runs(int rank, std::uint64_t count) {
 void join_everything(CommunicatorState& communicator, ReduceOp op, std::uint64_t count) {
   const int rank = communicator.rank();
   const int size = communicator.size();
-  const DataType dtype = *opaque_type(sizeof(Affine));
-  const std::vector<Affine> in = own_runs(rank, count);
-  std::vector<Affine> out(count);
+  const DataType dtype = *opaque_type(sizeof(Stretch));
+  const std::vector<Stretch> in = own_runs(rank, count);
+  std::vector<Stretch> out(count);
   Status status = communicator.run(all_reduce(in.data(), out.data(), count, dtype, op));
   ASSERT_TRUE(status.ok()) << status.to_string();
   expect_whole(out.data(), count, 0, size);
@@ -86,12 +86,12 @@ void join_everything(CommunicatorState& communicator, ReduceOp op, std::uint64_t
   out.assign(count, {});
   ASSERT_TRUE(communicator.run(reduce(in.data(), out.data(), count, dtype, op, root)).ok());
   if (rank == root) expect_whole(out.data(), count, 0, size);
-  const std::vector<Affine> blocks = own_runs(rank, count * static_cast<std::uint64_t>(size));
+  const std::vector<Stretch> blocks = own_runs(rank, count * static_cast<std::uint64_t>(size));
   ASSERT_TRUE(communicator.run(reduce_scatter(blocks.data(), out.data(), count, dtype, op)).ok());
   expect_whole(out.data(), count, static_cast<std::int32_t>(count) * rank, size);
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(size));
   std::iota(counts.begin(), counts.end(), 0);
-  const std::vector<Affine> uneven = own_runs(rank, std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+  const std::vector<Stretch> uneven = own_runs(rank, std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
   out.assign(static_cast<std::size_t>(size), {});
   ASSERT_TRUE(communicator.run(reduce_scatter_v(uneven.data(), {.counts = counts.data()}, out.data(), dtype, op)).ok());
   if (rank > 0) expect_whole(out.data(), counts[static_cast<std::size_t>(rank)], rank * (rank - 1) / 2, size);
@@ -131,9 +131,9 @@ TEST(Operators, every_algorithm_that_keeps_to_the_order_does_so_on_several_hosts
       testing::run_job(size, job, [&](CommunicatorState& communicator) {
         const auto op = communicator.operators().create(joining());
         ASSERT_TRUE(op.has_value());
-        const std::vector<Affine> in = own_runs(communicator.rank(), 500);
-        std::vector<Affine> out(500);
-        Operation operation = all_reduce(in.data(), out.data(), 500, *opaque_type(sizeof(Affine)), *op);
+        const std::vector<Stretch> in = own_runs(communicator.rank(), 500);
+        std::vector<Stretch> out(500);
+        Operation operation = all_reduce(in.data(), out.data(), 500, *opaque_type(sizeof(Stretch)), *op);
         operation.collective = algorithm->collective;
         const Status status = communicator.run(operation);
         ASSERT_TRUE(status.ok()) << algorithm->name << ": " << status.to_string();
@@ -197,7 +197,7 @@ TEST(Operators, ranks_that_made_different_ones_are_told) {
     if (communicator.rank() == 1) made.name = "join otherwise";
     const auto op = communicator.operators().create(made);
     ASSERT_TRUE(op.has_value());
-    std::vector<Affine> data = own_runs(communicator.rank(), 10);
+    std::vector<Stretch> data = own_runs(communicator.rank(), 10);
     const Status status = communicator.run(all_reduce(data.data(), data.data(), 10, made.dtype, *op));
     EXPECT_EQ(status.code(), Code::Mismatch) << status.to_string();
     EXPECT_THAT(std::string(status.message()), HasSubstr("all_reduce #1 of 10 bytes16, user_defined"));
@@ -258,7 +258,7 @@ TEST(Operators, one_that_is_in_use_is_not_destroyed) {
     Operator made = joining();
     made.context = &calls;
     const ReduceOp op = *communicator.operators().create(made);
-    std::vector<Affine> data = own_runs(communicator.rank(), 50'000);
+    std::vector<Stretch> data = own_runs(communicator.rank(), 50'000);
     std::uint32_t ticket = 0;
     ASSERT_TRUE(communicator.start(all_reduce(data.data(), data.data(), data.size(), made.dtype, op), &ticket).ok());
     if (!communicator.test(ticket)) {
@@ -275,9 +275,9 @@ TEST(Operators, one_that_is_in_use_is_not_destroyed) {
 
 TEST(Operators, opaque_elements_are_moved_like_any_other) {
   testing::run_job(3, local_job(), [](CommunicatorState& communicator) {
-    const std::vector<Affine> own = own_runs(communicator.rank(), 5);
-    std::vector<Affine> all(15);
-    ASSERT_TRUE(communicator.run(all_gather(own.data(), all.data(), 5, *opaque_type(sizeof(Affine)))).ok());
+    const std::vector<Stretch> own = own_runs(communicator.rank(), 5);
+    std::vector<Stretch> all(15);
+    ASSERT_TRUE(communicator.run(all_gather(own.data(), all.data(), 5, *opaque_type(sizeof(Stretch)))).ok());
     for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(all[static_cast<std::size_t>(rank) * 5 + 4], own_runs(rank, 5)[4]);
   });
 }

@@ -242,7 +242,9 @@ TEST(SplitMembers, what_is_in_flight_moves_on_meanwhile) {
     }
     auto group = world.split_members(std::vector<int>{0, 1});
     ASSERT_TRUE(group.has_value()) << group.status().to_string();
-    if (world.rank() == 0) ASSERT_TRUE(world.wait(ticket).ok());
+    if (world.rank() == 0) {
+      ASSERT_TRUE(world.wait(ticket).ok());
+    }
     EXPECT_EQ(out.back(), 2);
   });
 }
