@@ -132,7 +132,9 @@ std::string_view to_string(DataType dtype) {
 }
 std::string_view to_string(ReduceOp op) {
   if (op == ReduceOp::PreMulSum) return "pre_mul_sum";
-  return op >= ReduceOp::UserDefined ? "user_defined" : name_of(value_of(op), kReduceOpNames);
+  constexpr int kEndOfUserOps = kFirstUserOp + 64;
+  const bool made = op >= ReduceOp::UserDefined && static_cast<int>(op) < kEndOfUserOps;
+  return made ? "user_defined" : name_of(value_of(op), kReduceOpNames);
 }
 
 std::string_view to_string(Numerics numerics) { return numerics == Numerics::Fast ? "fast" : "invariant"; }

@@ -1,3 +1,4 @@
+// What the tests of shared memory do at both ends of a lane.
 #include "tests/transports/support/shm_ends.hpp"
 
 #include <gtest/gtest.h>
