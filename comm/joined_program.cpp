@@ -90,18 +90,13 @@ void JoinedProgram::move(Instruction& instruction, const Buffers& buffers) {
   instruction.src = (instruction.src + src.offset) & kOffsetMask;
 }
 
+// The instruction lies where it will run.
 void JoinedProgram::count_sends(const Instruction& instruction) {
-  switch (instruction.code) {
-    case InstructionCode::Send:
-      sent_[instruction.lane] += lanes_.slices(instruction.lane, instruction.bytes);
-      break;
-    case InstructionCode::RecvSend:
-    case InstructionCode::RecvReduceSend:
-      sent_[instruction.to_lane] += lanes_.slices(instruction.to_lane, instruction.bytes);
-      break;
-    default:
-      break;
-  }
+  const bool forwards = instruction.to_lane != kNoLane;
+  if (!sends(instruction.code) && !forwards) return;
+  const std::uint16_t lane = forwards ? instruction.to_lane : instruction.lane;
+  sent_[lane] += lanes_.slices(lane, instruction.bytes);
+  if ((forwards ? instruction.dst_base : instruction.src_base) == Base::Scratch) joined_.sends_scratch = true;
 }
 
 void JoinedProgram::use(std::uint16_t lane, std::uint32_t messages) {
