@@ -250,7 +250,10 @@ class Selection {
   Status add_winner(const std::vector<Option>& options) {
     std::vector<std::pair<std::int64_t, Option>> by_least;
     for (const Option& option : options) {
-      WEFT_TRY_ASSIGN(const std::int64_t least, model_.least_ns(*option.algorithm, option.replicas, choice_.bytes));
+      std::int64_t least = 0;  // of a file: its estimate is asked for
+      if (option.loaded == nullptr) {
+        WEFT_TRY_ASSIGN(least, model_.least_ns(*option.algorithm, option.replicas, choice_.bytes));
+      }
       by_least.emplace_back(least, option);
     }
     std::stable_sort(by_least.begin(), by_least.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -258,7 +261,7 @@ class Selection {
     for (const auto& [least, option] : by_least) {
       if (least > best) break;
       WEFT_TRY(add_estimates({option}));
-      best = std::min(best, candidates_.at({std::string(option.algorithm->name), option.channels()}).estimate_ns);
+      best = std::min(best, candidates_.at({std::string(option.name()), option.channels()}).estimate_ns);
     }
     return Status();
   }

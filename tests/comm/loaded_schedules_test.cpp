@@ -162,6 +162,19 @@ TEST_F(LoadedSchedules, serve_v_variants_if_they_were_proved_for_them) {
   });
 }
 
+TEST_F(LoadedSchedules, without_a_rule_are_weighed_by_the_model_like_the_others) {
+  const Algorithm& ring = *find_algorithm(Collective::AllReduce, "ring");
+  testing::JobOptions job = job_of(ring, file_of(ring, 2));
+  job.options.algorithms.clear();
+  testing::run_job(2, job, [](CommunicatorState& communicator) {
+    const Operation operation = testing::call(Collective::AllReduce, 1000, DataType::Int32);
+    EXPECT_EQ(testing::run_and_check(communicator, operation, false), "");
+    const auto choice = communicator.explain(operation);
+    ASSERT_TRUE(choice.has_value()) << choice.status().to_string();
+    EXPECT_THAT(choice->to_string(), HasSubstr("file.ring"));
+  });
+}
+
 TEST_F(LoadedSchedules, set_algorithms_knows_them) {
   const Algorithm& ring = *find_algorithm(Collective::AllReduce, "ring");
   testing::JobOptions job = job_of(ring, file_of(ring, 2));
