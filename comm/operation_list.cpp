@@ -23,7 +23,9 @@ constexpr std::uint64_t kPackBytes = std::uint64_t{1} << 20;
 // Operations of a list that are in flight at a time: more do not move faster, and each may need a plan of its own.
 constexpr std::size_t kInFlight = 16;
 
+// The blocks of a quantised call begin where its buffer does: in a pack other numbers would decide how it is rounded.
 bool can_be_packed(const Operation& operation) {
+  if (operation.quantisation != Quantisation::None) return false;
   switch (operation.collective) {
     case Collective::AllReduce:
     case Collective::AllGather:

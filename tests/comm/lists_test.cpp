@@ -83,6 +83,23 @@ TEST(Lists, may_be_in_place_and_one_wrong_call_starts_none) {
   });
 }
 
+// One is exact alone in its block; next to a large number it would be rounded away.
+TEST(Lists, quantised_calls_keep_blocks_of_their_own_and_others_all_their_bits) {
+  testing::run_job(2, job_over("local"), [](CommunicatorState& communicator) {
+    const std::array<float, 3> in{1e6F, 0.5F, 0.3F};
+    std::array<float, 3> out{};
+    const auto sum = [&](std::size_t i) { return all_reduce(&in[i], &out[i], 1, DataType::Float32); };
+    const std::vector<Operation> list{quantised(sum(0), Quantisation::Int8), quantised(sum(1), Quantisation::Int8),
+                                      sum(2)};
+    const Status status = communicator.run(list);
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_NEAR(out[0], 2e6F, 2e4F);
+    EXPECT_NEAR(out[1], 1.0F, 0.01F);
+    EXPECT_EQ(out[2], 0.6F);
+    EXPECT_TRUE(communicator.close().ok());
+  });
+}
+
 std::vector<std::byte> object_of(std::size_t bytes, int seed) {
   std::vector<std::byte> object(bytes);
   for (std::size_t i = 0; i < bytes; ++i) object[i] = static_cast<std::byte>(i * 7 + static_cast<std::size_t>(seed));
