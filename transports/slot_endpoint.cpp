@@ -25,7 +25,9 @@ Status SlotEndpoint::failure() {
     lost = {Code::PeerLost, fmt::format("rank {} closed its end of lane {:#x}", peer_.rank, lane_.id), peer_.rank};
   }
   // What was sent before the end can still be received; asked after the end was seen, so that nothing is missed.
-  if (!lost.ok() && (receiver_.attached() || attach()) && receiver_.arrived() && !sender_.full()) return {};
+  // What lies in the memory of a process that has ended cannot.
+  const bool can_go_on = (receiver_.attached() || attach()) && receiver_.arrived() && !receiver_.unreadable();
+  if (!lost.ok() && can_go_on && !sender_.full()) return {};
   return lost;
 }
 

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,33 @@ TEST(SingleCopy, processes_that_may_not_read_each_other_say_why_and_use_slots) {
   EXPECT_NE(notes.find("long messages of rank 1 go through slots: the memory of process "), std::string::npos) << notes;
   EXPECT_NE(notes.find("long messages of rank 0 go through slots"), std::string::npos) << notes;
   EXPECT_NE(notes.find("cannot be read (Operation not permitted)"), std::string::npos) << notes;
+}
+
+TEST(SingleCopy, what_lies_in_a_process_that_has_ended_is_no_message_that_could_still_be_received) {
+  Process sender([](Pipe& pipe) {
+    const auto own = transport({});
+    pipe.write(own->address());
+    std::unique_ptr<Connection> connection;
+    const auto end = open(*own, 0, 1, pipe.read(), 9, &connection);
+    const auto data = pattern(50'000, 1);
+    for (int message = 0; message < 2; ++message)  // in a slot, and where it is
+      if (!end->send(data.data(), data.size(), signature(1))) return 3;
+    const bool lent = end->sends_done() == 1;
+    pipe.write(lent ? "sent" : "was not lent");
+    pipe.read();
+    std::_Exit(0);
+  });
+  const auto own = transport({});
+  std::unique_ptr<Connection> connection;
+  const auto end = open(*own, 1, 0, sender.pipe().read(), 9, &connection);
+  sender.pipe().write(own->address());
+  ASSERT_EQ(sender.pipe().read(), "sent");
+  EXPECT_TRUE(expect_message(*end, 50'000, 1));
+  sender.pipe().write("end");
+  EXPECT_EQ(sender.wait(), 0);
+  std::vector<std::byte> landing(50'000);
+  EXPECT_EQ(end->receive(landing.size(), landing.data(), signature(1)), nullptr);
+  EXPECT_TRUE(eventually([&] { return end->failure().code() == Code::PeerLost; })) << end->failure().to_string();
 }
 
 TEST(SingleCopy, where_ranks_share_cores_nothing_is_read) {
