@@ -96,6 +96,7 @@ Status CommunicatorState::begin(const Message& message, std::vector<std::byte>* 
   }
   Slot& slot = take_slot();
   slot.is_message = true;
+  slot.record = {};  // of no call
   slot.message = MessageRequest();
   slot.message.message = message;
   slot.message.bytes = message.count * size_of(message.dtype);
@@ -103,7 +104,10 @@ Status CommunicatorState::begin(const Message& message, std::vector<std::byte>* 
   slot.message.object = object;
   if (message.timeout_ms != kUntilDeadline) slot.message.deadline = base::Deadline::after_ms(message.timeout_ms);
   slot.operation.channels_left = 1;
+  const std::int32_t others = running();
   messages_->start(slot.message);
+  // It may have ended at once, or another by it.
+  if (event_ && running() <= others) announce();
   *started = &slot;
   return {};
 }
@@ -184,11 +188,11 @@ void CommunicatorState::withdraw_if_late(Slot& slot) {
   MessageRequest& request = slot.message;
   if (slot.operation.channels_left == 0 || !request.deadline->passed()) return;
   request.deadline.reset();  // what has begun to move is not asked about again
-  static_cast<void>(
-      messages_->withdraw(request, Status(Code::Timeout,
-                                          fmt::format("{}: nothing matched within {} ms, and it is withdrawn",
-                                                      comm::describe(request), request.message.timeout_ms),
-                                          request.message.peer)));
+  Status late(Code::Timeout,
+              fmt::format("{}: nothing matched within {} ms, and it is withdrawn", comm::describe(request),
+                          request.message.timeout_ms),
+              request.message.peer);
+  if (messages_->withdraw(request, std::move(late)) && event_) announce();
 }
 
 // "receive of up to 100 float32 from rank 2, tag 7: rank 3 waited 30 s for rank 2 over shm; rank 2 last reported

@@ -149,6 +149,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status busy() const;
   bool advance();
   void announce();
+  // Of the calls in flight, or of the messages, the one that was started first; null: there is none.
+  const Slot* oldest(bool message) const;
   Status look_around(const Slot& slot, double idle_ms, Idle& idle);
   const CallRecord& record_of(const ActiveOperation& operation) const;
   Status look_at_lane(const Slot& slot, const Blocked& blocked, double idle_ms, Idle& idle);
@@ -200,7 +202,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     std::uint64_t seen = 0;  // movements
     std::chrono::steady_clock::time_point since;
     double next_look_ms = 0;
-    Idle idle;
+    std::array<Idle, 2> idle;  // of calls, of messages
   };
   Tended tended_;
 };

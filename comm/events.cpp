@@ -55,22 +55,31 @@ void CommunicatorState::announce() { static_cast<void>(::eventfd_write(event_.ge
 void CommunicatorState::tend() {
   if (!event_ || member_.faults.raised()) return;
   const auto now = std::chrono::steady_clock::now();
-  if (movements() != tended_.seen) {
-    tended_ = {.seen = movements(), .since = now, .next_look_ms = kLookMs, .idle = {}};
-    return;
-  }
+  const bool moved = movements() != tended_.seen;
+  if (moved) tended_ = {.seen = movements(), .since = now, .next_look_ms = kLookMs, .idle = {}};
   const double idle_ms = std::chrono::duration<double, std::milli>(now - tended_.since).count();
-  if (idle_ms < tended_.next_look_ms) return;
+  if (!moved && idle_ms < tended_.next_look_ms) return;
+  for (const auto& slot : slots_)
+    if (slot->is_message && slot->message.deadline) withdraw_if_late(*slot);
+  if (moved) return;
   tended_.next_look_ms = idle_ms + kLookMs;
-  // The one that was started first ends first, as far as operations do wait for each other.
+  // The call that was started first ends first, as far as calls do wait for each other. Messages wait for none.
+  for (const bool message : {false, true}) {
+    const Slot* const first = oldest(message);
+    if (first == nullptr) continue;
+    const Status wrong = look_around(*first, idle_ms, tended_.idle[message ? 1 : 0]);
+    if (!wrong.ok()) return runtime_->control().fail(member_, wrong, first->record.sequence);
+  }
+}
+
+const CommunicatorState::Slot* CommunicatorState::oldest(bool message) const {
+  const auto order = [&](const Slot& slot) { return message ? slot.message.order : slot.record.sequence; };
   const Slot* first = nullptr;
   for (const auto& slot : slots_) {
-    if (slot->operation.channels_left == 0) continue;
-    if (first == nullptr || slot->record.sequence < first->record.sequence) first = slot.get();
+    if (slot->operation.channels_left == 0 || slot->is_message != message) continue;
+    if (first == nullptr || order(*slot) < order(*first)) first = slot.get();
   }
-  if (first == nullptr) return;
-  const Status wrong = look_around(*first, idle_ms, tended_.idle);
-  if (!wrong.ok()) runtime_->control().fail(member_, wrong, first->record.sequence);
+  return first;
 }
 
 }  // namespace weft::comm

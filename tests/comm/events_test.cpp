@@ -1,0 +1,65 @@
+// What a program that polls is told of messages: also of those that end as soon as they are started, and of those that
+// nothing ever matches.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+
+#include "tests/comm/support/thread_ranks.hpp"
+
+namespace weft::comm {
+namespace {
+
+// Waits until the descriptor is readable, and reads it.
+bool told(int descriptor) {
+  pollfd polled{descriptor, POLLIN, 0};
+  std::uint64_t ended = 0;
+  return ::poll(&polled, 1, 10'000) == 1 && ::read(descriptor, &ended, sizeof ended) == sizeof ended;
+}
+
+testing::JobOptions job_with_helper() {
+  testing::JobOptions job;
+  job.options.timeout_ms = 20'000;
+  job.options.progress_thread = true;
+  return job;
+}
+
+TEST(Events, tell_of_a_message_that_ends_as_soon_as_it_is_started) {
+  testing::run_job(1, job_with_helper(), [](CommunicatorState& communicator) {
+    const auto descriptor = communicator.event_descriptor();
+    ASSERT_TRUE(descriptor.has_value()) << descriptor.status().to_string();
+    const std::int32_t sent = 7;
+    std::int32_t got = 0;
+    std::array<std::uint32_t, 2> tickets{};
+    ASSERT_TRUE(communicator.start(receive(&got, 1, DataType::Int32, 0, 1), &tickets[0]).ok());
+    ASSERT_TRUE(communicator.start(send(&sent, 1, DataType::Int32, 0, 1), &tickets[1]).ok());
+    EXPECT_TRUE(told(*descriptor));
+    for (const std::uint32_t ticket : tickets) {
+      EXPECT_TRUE(communicator.test(ticket));
+      EXPECT_TRUE(communicator.wait(ticket).ok());
+    }
+    EXPECT_EQ(got, sent);
+    EXPECT_TRUE(communicator.close().ok());
+  });
+}
+
+TEST(Events, tell_of_a_message_whose_time_is_over_though_nobody_waits_for_it) {
+  testing::run_job(2, job_with_helper(), [](CommunicatorState& communicator) {
+    const auto descriptor = communicator.event_descriptor();
+    ASSERT_TRUE(descriptor.has_value()) << descriptor.status().to_string();
+    std::int32_t got = 0;
+    Message late = receive(&got, 1, DataType::Int32, 1 - communicator.rank(), 1);
+    late.timeout_ms = 20;
+    std::uint32_t ticket = 0;
+    ASSERT_TRUE(communicator.start(late, &ticket).ok());
+    EXPECT_TRUE(told(*descriptor));
+    EXPECT_TRUE(communicator.test(ticket));
+    EXPECT_EQ(communicator.wait(ticket).code(), Code::Timeout);
+    EXPECT_TRUE(communicator.close().ok());
+  });
+}
+
+}  // namespace
+}  // namespace weft::comm
