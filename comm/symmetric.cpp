@@ -24,6 +24,7 @@ void SymmetricAllocation::Pages::operator()(std::byte* memory) const { ::operato
 
 Result<std::unique_ptr<SymmetricAllocation>> SymmetricAllocation::create(CommunicatorState& communicator,
                                                                          std::size_t bytes) {
+  if (communicator.forked()) return communicator.health();
   const auto size = static_cast<std::size_t>(communicator.size());
   const std::vector<int>& members = communicator.members();
   std::unique_ptr<SymmetricAllocation> made(new SymmetricAllocation(communicator.runtime()));
@@ -47,7 +48,9 @@ Result<std::unique_ptr<SymmetricAllocation>> SymmetricAllocation::create(Communi
   return made;
 }
 
+// In a forked child the parent goes on using it, and locks may be held for ever.
 SymmetricAllocation::~SymmetricAllocation() {
+  if (mark_.forked()) return;
   unshare();
   if (transport_ != nullptr) transport_->free(region_.number);
 }
@@ -122,6 +125,7 @@ void SymmetricAllocation::unshare() {
 }
 
 Status SymmetricAllocation::release(CommunicatorState& communicator) {
+  if (communicator.forked()) return communicator.health();
   unshare();
   // Until then a peer may still send from its own.
   WEFT_TRY(communicator.run(barrier()));

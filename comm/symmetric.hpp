@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork_guard.hpp"
 #include "comm/runtime.hpp"
 #include "transports/transport.hpp"
 #include "weft/status.hpp"
@@ -60,6 +61,7 @@ class SymmetricAllocation final {
   std::vector<int> shared_;   // ranks that have mapped the own one
   int readers_ = 0;
   std::string reason_;
+  base::ForkMark mark_;
 };
 
 }  // namespace weft::comm
