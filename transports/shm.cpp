@@ -314,14 +314,15 @@ void ShmTransport::let_read(Pair& pair, const ShmAddress& peer, pid_t pid, int p
 Status ShmTransport::join_regions(Pair& pair, const PairKey& key, const ShmAddress& peer, int deadline_ms) {
   if (pair.mapper != nullptr) return {};
   const auto [nonce, self_rank, peer_rank] = key;
-  pair.mapper = std::make_unique<ShmMapper>(
+  auto mapper = std::make_unique<ShmMapper>(
       peer,
       ShmRequest{
           .listener = peer.nonce, .requester = self_.nonce, .requester_rank = self_rank, .listener_rank = peer_rank});
-  const Result<Region> mapped = pair.mapper->map(kFanOutRegion, deadline_ms);
+  const Result<Region> mapped = mapper->map(kFanOutRegion, deadline_ms);
   if (!mapped && mapped.error().code() != Code::PeerLost) return mapped.error();
   if (mapped) pair.regions.theirs.add(*mapped);
   pair.regions.ours.add(fan_outs_->region());
+  pair.mapper = std::move(mapper);
   return {};
 }
 
