@@ -125,11 +125,16 @@ std::uint64_t CostModel::memory_bytes() const {
     for (const std::vector<int>& children : tree.children)
       bytes += sizeof(children) + children.capacity() * sizeof(int);
   }
-  for (const auto& [key, curve] : curves_) {
-    bytes += base::kTreeNodeBytes + sizeof(key) + sizeof(curve);
-    for (const auto& [size, point] : curve.points)
-      bytes += base::kTreeNodeBytes + sizeof(size) + sizeof(point) + base::heap_bytes(point.critical.bottleneck);
-  }
+  const auto add = [&](const auto& curves) {
+    for (const auto& [key, curve] : curves) {
+      bytes += base::kTreeNodeBytes + sizeof(key) + sizeof(curve);
+      for (const auto& [size, point] : curve.points)
+        bytes += base::kTreeNodeBytes + sizeof(size) + sizeof(point) + base::heap_bytes(point.critical.bottleneck);
+      bytes += curve.least_ns.size() * (base::kTreeNodeBytes + sizeof(std::uint64_t) + sizeof(std::int64_t));
+    }
+  };
+  add(curves_);
+  add(loaded_curves_);
   return bytes;
 }
 

@@ -72,9 +72,14 @@ Cost CommunicatorState::cost() {
                      base::heap_bytes(lanes_) + operators_.memory_bytes();
   cost.plan_bytes = plans_.memory_bytes() + (planner_ == nullptr ? 0 : planner_->memory_bytes());
   cost.scratch_bytes = engine_.scratch_bytes();
+  for (const std::vector<std::byte>& pack : packed_) cost.scratch_bytes += base::heap_bytes(pack);
   cost.lanes = static_cast<int>(engine_.lanes());
   for (std::uint16_t lane = 0; lane < engine_.lanes(); ++lane)
     cost.lane_bytes += sizeof(Lane) + engine_.lane(lane).endpoint().memory_bytes();
+  if (messages_ != nullptr) {
+    cost.lanes += messages_->lanes();
+    cost.lane_bytes += messages_->lane_bytes();
+  }
   cost.descriptors = event_ ? 1 : 0;
   cost.shared = runtime_->shared_cost();
   return cost;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 #include "base/copy_bytes.hpp"
 #include "base/deadline.hpp"
@@ -201,6 +203,17 @@ std::uint64_t Messages::sent_to(int peer) const {
 std::uint64_t Messages::taken_from(int peer) const {
   if (peer == rank_) return taken_here_;
   return has_lane(peer) ? lanes_[static_cast<std::size_t>(peer)]->taken : 0;
+}
+
+int Messages::lanes() const {
+  return static_cast<int>(std::ranges::count_if(lanes_, [](const auto& lane) { return lane != nullptr; }));
+}
+
+std::uint64_t Messages::lane_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& lane : lanes_)
+    if (lane != nullptr) bytes += sizeof(MessageLane) + lane->endpoint().memory_bytes();
+  return bytes;
 }
 
 void Messages::cancel(int deadline_ms) {

@@ -43,6 +43,10 @@ class Messages final : private MessageSink {
   std::uint64_t taken_from(int peer) const;
   const Arrival* left_over(int source) const { return mailbox_.left_over(source); }
 
+  // For Cost.
+  int lanes() const;
+  std::uint64_t lane_bytes() const;
+
   // Afterwards no transport touches a buffer. The deadline is that of all lanes together. Nothing may be started any
   // more; whoever has requests in flight ends them.
   void cancel(int deadline_ms);

@@ -12,8 +12,8 @@ struct Cost {
   std::uint64_t plan_bytes = 0;     // calls that it knows and their plans
   std::uint64_t scratch_bytes = 0;  // where algorithms keep what is on its way
   std::uint64_t lane_bytes = 0;     // set aside by transports for its lanes; untouched pages take no memory
-  int lanes = 0;                    // open here: one for each peer and channel that a plan uses
-  int descriptors = 0;              // the event descriptor, if it was asked for
+  int lanes = 0;        // open here: one for each peer and channel that a plan uses, and for each peer of messages
+  int descriptors = 0;  // the event descriptor, if it was asked for
   int threads = 0;
 
   // Of this process for all communicators that were split from the same one, however many they are.
