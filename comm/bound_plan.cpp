@@ -209,7 +209,6 @@ class ChannelBinder {
 
   // Shorter ones are as soon copied to each peer.
   static constexpr std::uint32_t kSharedBytes = 256;
-  static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << 48) - 1;
 
   Places places_;
   int channel_;

@@ -3,8 +3,7 @@
 //   all_reduce   pack; all_to_all: of each part all ranks' blocks come to its owner, which sums them and packs the sum;
 //                all_gather of the sums; unpack
 //   on hosts     reduce_scatter of the numbers as they are within each host; of the host's sums, the same as above
-//   among
-//                the ranks that have the same place on their hosts; all_gather within each host; unpack
+//                among the ranks that have the same place on their hosts; all_gather within each host; unpack
 //   all_gather   pack; all_gather; unpack
 //
 // Channels share the blocks among them and run through their share in passes, each a whole call of a bounded number of

@@ -64,9 +64,10 @@ class Draw {
 
   // As many of each order of magnitude.
   std::uint64_t bytes() {
+    const std::uint64_t first = std::max<std::uint64_t>(1, arguments_.min_bytes);
     int powers = 0;
-    while (powers < 62 && arguments_.min_bytes << (powers + 1) <= arguments_.max_bytes) ++powers;
-    const std::uint64_t least = arguments_.min_bytes << number(powers + 1);
+    while (powers < 62 && first <= arguments_.max_bytes >> (powers + 1)) ++powers;
+    const std::uint64_t least = first << number(powers + 1);
     return std::min(least + random_() % least, arguments_.max_bytes);
   }
 

@@ -150,8 +150,7 @@ Status convert_quantise(const Words& words, Arguments& arguments) {
   if (arguments.task != Task::Measure && arguments.task != Task::Explain)
     return wrong(
         "--tune, --regret, --calibrate and --soak take calls that are not quantised, and so does send_recv: leave "
-        "--quantise "
-        "out");
+        "--quantise out");
   if (!arguments.algorithm.empty())
     return wrong(
         "--algorithm is not asked with --quantise, whose stages are an all_to_all and an all_gather: set "
