@@ -82,12 +82,13 @@ class LowestRanks {
       lowest.push_back(std::min(first[i], second[i]));
       swaps += second[i] < first[i] ? 1 : 0;
     }
-    if (at.rank != watched_) return lowest;
+    // Of whatever rank: all must give up, or the others would wait.
     if (swaps > 0 && swaps < static_cast<int>(first.size()))
       fault_ = Status(Code::Unsupported,
                       fmt::format("{} reduces chunks of lower and of higher ranks in one step, which an operator that "
                                   "does not commute cannot do; choose another algorithm",
                                   describe(schedule_, at)));
+    if (at.rank != watched_) return lowest;
     swapped_[static_cast<std::size_t>(at.channel)][static_cast<std::size_t>(at.index)] = swaps > 0;
     return lowest;
   }
