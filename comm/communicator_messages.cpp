@@ -13,16 +13,8 @@ namespace weft::comm {
 namespace {
 
 // Of the lanes of a communicator, the one that no channel has.
-constexpr int kChannelBits = 8;
-constexpr std::uint64_t kMessageLane = 255;
+constexpr int kMessageLane = 255;
 static_assert(base::kMaxChannels <= kMessageLane);
-// Longest part of a long message, which others may go between.
-constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
-
-// As long as run() of a collective tries before it waits by the book.
-constexpr int kEagerRounds = 1000;
-constexpr int kEagerRoundsShared = 2;
-constexpr int kTightRounds = 50;
 
 // How long close() looks for a message that was counted, to tell its tag.
 constexpr int kLeftOverMs = 200;
@@ -69,14 +61,8 @@ Status CommunicatorState::open_message_lanes(const Message& message) {
   const bool any = message.peer == kAnySource;
   for (int peer = any ? 0 : message.peer; peer < (any ? size() : message.peer + 1); ++peer) {
     if (peer == rank() || messages_->has_lane(peer)) continue;
-    const int root_rank = member_.root_rank(peer);
-    const Result<transports::Connection*> connection = runtime_->connection(root_rank);
-    auto endpoint = connection.has_value()
-                        ? (*connection)->open_lane(std::uint64_t{member_.key().id} << kChannelBits | kMessageLane)
-                        : connection.error();
-    if (!endpoint.has_value())
-      return std::move(endpoint).error().with_context(fmt::format("connecting rank {} to rank {}", rank(), peer));
-    messages_->add_lane(peer, std::move(*endpoint), std::min(kMaxSlice, runtime_->transport(root_rank)->max_message()));
+    WEFT_TRY_ASSIGN(OpenedLane opened, open_lane(peer, kMessageLane));
+    messages_->add_lane(peer, std::move(opened.endpoint), opened.slice);
   }
   return {};
 }

@@ -9,20 +9,14 @@
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
 #include "comm/blocks.hpp"
-#include "comm/call_code.hpp"
 #include "comm/check.hpp"
 #include "comm/thread_work.hpp"
 
 namespace weft::comm {
 namespace {
 
-// Rounds that a blocking call tries before it waits by the book: most small operations end within them.
-constexpr int kEagerRounds = 1000;
-constexpr int kEagerRoundsShared = 2;
-// The first of them in a row: a pause takes as long as a message from the next core.
-constexpr int kTightRounds = 50;
-
-// Longest message of a lane: small enough that a fused step overlaps its receive with its send.
+// Longest message of a lane: small enough that a fused step overlaps its receive with its send, and that others may go
+// between the parts of a long one.
 constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 
 constexpr int kChannelBits = 8;
@@ -457,20 +451,24 @@ std::uint16_t CommunicatorState::lane(int peer, int channel) {
   if (lanes_.size() <= index)
     lanes_.resize((static_cast<std::size_t>(channel) + 1) * static_cast<std::size_t>(size()), kNoLane);
   if (lanes_[index] != kNoLane) return lanes_[index];
+  Result<OpenedLane> opened = open_lane(peer, channel);
+  if (!opened.has_value()) {
+    if (lane_error_.ok()) lane_error_ = std::move(opened).error();
+    return 0;
+  }
+  lanes_[index] = engine_.add_lane(std::move(opened->endpoint), peer, opened->slice);
+  return lanes_[index];
+}
+
+Result<CommunicatorState::OpenedLane> CommunicatorState::open_lane(int peer, int channel) {
   const int root_rank = member_.root_rank(peer);
   const auto number = std::uint64_t{member_.key().id} << kChannelBits | static_cast<std::uint64_t>(channel);
   const Result<transports::Connection*> connection = runtime_->connection(root_rank);
   Result<std::unique_ptr<transports::Endpoint>> endpoint =
       connection.has_value() ? (*connection)->open_lane(number) : connection.error();
-  if (!endpoint.has_value()) {
-    if (lane_error_.ok())
-      lane_error_ =
-          std::move(endpoint).error().with_context(fmt::format("connecting rank {} to rank {}", rank(), peer));
-    return 0;
-  }
-  const std::size_t slice = std::min(kMaxSlice, runtime_->transport(root_rank)->max_message());
-  lanes_[index] = engine_.add_lane(std::move(*endpoint), peer, slice);
-  return lanes_[index];
+  if (!endpoint.has_value())
+    return std::move(endpoint).error().with_context(fmt::format("connecting rank {} to rank {}", rank(), peer));
+  return OpenedLane{std::move(*endpoint), std::min(kMaxSlice, runtime_->transport(root_rank)->max_message())};
 }
 
 std::uint32_t CommunicatorState::slices(std::uint16_t lane, std::uint64_t bytes) const {

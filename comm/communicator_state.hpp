@@ -106,6 +106,19 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::uint16_t lane(int peer, int channel) override;
   std::uint32_t slices(std::uint16_t lane, std::uint64_t bytes) const override;
 
+  // During set-up.
+  struct OpenedLane {
+    std::unique_ptr<transports::Endpoint> endpoint;
+    std::size_t slice;
+  };
+  Result<OpenedLane> open_lane(int peer, int channel);
+
+  // Rounds that a blocking call tries before it waits by the book: most small operations end within them.
+  static constexpr int kEagerRounds = 1000;
+  static constexpr int kEagerRoundsShared = 2;
+  // The first of them in a row: a pause takes as long as a message from the next core.
+  static constexpr int kTightRounds = 50;
+
   // Of a wait since things last moved.
   struct Idle {
     double next_ask_ms = 0;
