@@ -24,11 +24,11 @@ Status SlotEndpoint::failure() {
   if (lost.ok() && peer_.side.closed_by_peer(lane_)) {
     lost = {Code::PeerLost, fmt::format("rank {} closed its end of lane {:#x}", peer_.rank, lane_.id), peer_.rank};
   }
-  // What was sent before the end can still be received; asked after the end was seen, so that nothing is missed.
-  // What lies in the memory of a process that has ended cannot.
-  const bool can_go_on = (receiver_.attached() || attach()) && receiver_.arrived() && !receiver_.unreadable();
-  if (!lost.ok() && can_go_on && !sender_.full()) return {};
-  return lost;
+  if (lost.ok()) return lost;
+  // What was sent before the end can still be received; asked after the end was seen, so that nothing is missed. What
+  // lies in the memory of a process that has ended cannot.
+  const bool can_receive = (receiver_.attached() || attach()) && receiver_.arrived() && !receiver_.unreadable();
+  return can_receive && !sender_.full() ? Status() : lost;
 }
 
 // Messages are copied when they are posted, or lie in memory that the peer reads at its own risk, and received bytes
