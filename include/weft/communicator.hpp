@@ -32,9 +32,9 @@ namespace weft {
 // the deadline); communicators split from it must have been destroyed before.
 //
 // fork(): a communicator belongs to the process that made it, which goes on as if nothing had happened. In the child
-// every call is InvalidArgument, a Work counts as done with that outcome, and destroying communicator, Work or Plan
-// touches nothing that the parent uses. Buffers of operations in flight must not be what the child needs: it has copies
-// of them as they were at the fork.
+// every call is InvalidArgument, a Work counts as done with that outcome, and destroying communicator, Work, Plan or
+// SymmetricMemory touches nothing that the parent uses. Buffers of operations in flight must not be what the child
+// needs: it has copies of them as they were at the fork, and shares symmetric memory with the parent.
 class Communicator {
  public:
   // Collective over options.size ranks: meets at the store, agrees on topology and settings, opens no connection yet

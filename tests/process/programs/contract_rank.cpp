@@ -46,7 +46,7 @@ struct Sum {
   bool done() const { return out.front() == 2 && out.back() == 2; }
 };
 
-void use_in_child(weft::Communicator& communicator, weft::Work& work, weft::Plan& plan) {
+void use_in_child(weft::Communicator& communicator, weft::Work& work, weft::Plan& plan, weft::SymmetricMemory memory) {
   constexpr std::string_view kWords = "a forked child";
   Sum sum;
   expect_refused(communicator.run(sum.operation()), kWords, "run");
@@ -60,6 +60,10 @@ void use_in_child(weft::Communicator& communicator, weft::Work& work, weft::Plan
   expect_refused(communicator.close(), kWords, "close");
   expect_refused(communicator.health(), kWords, "health");
   expect_refused(plan.run(sum.in.data(), sum.out.data()), kWords, "Plan::run");
+  expect_refused(communicator.send(sum.in.data(), 1, weft::DataType::Float32, 1), kWords, "send");
+  expect_refused(communicator.receive(sum.out.data(), 1, weft::DataType::Float32, 1).status(), kWords, "receive");
+  expect_refused(communicator.allocate(4096).status(), kWords, "allocate");
+  expect_refused(communicator.free(std::move(memory)), kWords, "free");
   communicator.abort("it does nothing here");
   expect(work.test(), "a Work of the parent's counts as done");
   expect(work.wait_for(0), "and is not waited for");
@@ -67,8 +71,8 @@ void use_in_child(weft::Communicator& communicator, weft::Work& work, weft::Plan
 }
 
 // The child's copies end without touching what the parent uses.
-int child(weft::Communicator communicator, weft::Work work, weft::Plan plan) {
-  use_in_child(communicator, work, plan);
+int child(weft::Communicator communicator, weft::Work work, weft::Plan plan, weft::SymmetricMemory memory) {
+  use_in_child(communicator, work, plan, std::move(memory));
   return failures;
 }
 
@@ -76,6 +80,7 @@ weft::Status fork_between_calls(weft::Communicator& communicator) {
   Sum sum;
   WEFT_TRY(communicator.run(sum.operation()));
   WEFT_TRY_ASSIGN(weft::Plan plan, communicator.prepare(sum.operation()));
+  WEFT_TRY_ASSIGN(weft::SymmetricMemory memory, communicator.allocate(4096));
   if (communicator.rank() == 1) {
     WEFT_TRY(communicator.barrier());
     WEFT_TRY(communicator.run(sum.operation()));
@@ -85,7 +90,7 @@ weft::Status fork_between_calls(weft::Communicator& communicator) {
   WEFT_TRY(communicator.barrier());
   weft::Work work = communicator.start(sum.operation());
   const pid_t pid = ::fork();
-  if (pid == 0) ::_exit(child(std::move(communicator), std::move(work), std::move(plan)));
+  if (pid == 0) ::_exit(child(std::move(communicator), std::move(work), std::move(plan), std::move(memory)));
   int status = -1;
   expect(pid > 0 && ::waitpid(pid, &status, 0) == pid, "the child is there");
   expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends well");
