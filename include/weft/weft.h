@@ -222,7 +222,7 @@ typedef struct weft_cost {
   uint64_t scratch_bytes; /* where algorithms keep what is on its way */
   uint64_t lane_bytes;    /* set aside by transports; untouched pages take no memory */
   uint64_t model_bytes;   /* this and what follows shared_: of all communicators split from the same one */
-  int32_t lanes;
+  int32_t lanes; /* one for each peer and channel that a plan uses, and for each peer of messages */
   int32_t descriptors;
   int32_t threads;
   int32_t shared_communicators;
