@@ -69,11 +69,11 @@ Status CommunicatorState::open_message_lanes(const Message& message) {
 
 // The message was checked.
 Status CommunicatorState::begin(const Message& message, std::vector<std::byte>* object, Slot** started) {
+  if (waits_.load(std::memory_order_relaxed)) return busy();
   if (member_.faults.raised()) {
     give_up();
     return member_.faults.status();
   }
-  if (waits_.load(std::memory_order_relaxed)) return busy();
   if (messages_ == nullptr) messages_ = std::make_unique<Messages>(rank(), size());
   if (const Status opened = open_message_lanes(message); !opened.ok()) {
     // The peer knows nothing of a message that never comes.
@@ -100,6 +100,7 @@ Status CommunicatorState::begin(const Message& message, std::vector<std::byte>* 
 
 Result<Received> CommunicatorState::run(const Message& message, std::vector<std::byte>* object) {
   if (forked()) return in_child();
+  if (waits_.load(std::memory_order_relaxed)) return busy();
   WEFT_TRY(check_message(message));
   auto guard = runtime_->progress().guard();
   if (messages_ == nullptr) messages_ = std::make_unique<Messages>(rank(), size());

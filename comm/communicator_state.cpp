@@ -118,12 +118,13 @@ Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticke
 
 // Checks, plans and publishes the call, and hands it to the engine.
 Status CommunicatorState::begin(const Operation& operation, Slot** started) {
+  // First: who waits gives up by itself.
+  if (waits_.load(std::memory_order_relaxed)) [[unlikely]]
+    return busy();
   if (member_.faults.raised()) [[unlikely]] {
     give_up();
     return member_.faults.status();
   }
-  if (waits_.load(std::memory_order_relaxed)) [[unlikely]]
-    return busy();
   if (operation.op >= ReduceOp::PreMulSum && reduces(operation.collective)) [[unlikely]] {
     Operation resolved = operation;
     const UserOperator* made = nullptr;
@@ -207,6 +208,7 @@ Status CommunicatorState::multiply_input(const Operation& operation, const UserO
 
 Status CommunicatorState::destroy_operator(ReduceOp op) {
   if (forked()) return in_child();
+  if (waits_.load(std::memory_order_relaxed)) return busy();
   const auto guard = runtime_->progress().guard();
   if (operators_.find(op) != nullptr && !plans_.forget(op))
     return Status(Code::InvalidArgument, "destroy_operator: operations with it are in flight; wait for them first");
@@ -285,6 +287,7 @@ Status CommunicatorState::finish(Slot& slot, Received* received) {
 
 Status CommunicatorState::prepare(const Operation& asked) {
   if (forked()) return in_child();
+  if (waits_.load(std::memory_order_relaxed)) return busy();
   const auto guard = runtime_->progress().guard();
   if (member_.faults.raised()) return member_.faults.status();
   Operation operation = asked;
@@ -303,6 +306,7 @@ Status CommunicatorState::prepare(const Operation& asked) {
 
 Status CommunicatorState::set_algorithms(std::string_view rules) {
   if (forked()) return in_child();
+  if (waits_.load(std::memory_order_relaxed)) return busy();
   const auto guard = runtime_->progress().guard();
   if (engine_.running() > 0)
     return Status(Code::InvalidArgument, "set_algorithms: operations are in flight; wait for them first");

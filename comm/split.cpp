@@ -103,6 +103,7 @@ Status CommunicatorState::compare_digests() {
 
 Status CommunicatorState::close() {
   if (forked()) return in_child();
+  if (waits_.load(std::memory_order_relaxed)) return busy();
   WEFT_TRY(member_.faults.status());
   for (const auto& slot : slots_) {
     if (!done(*slot)) {

@@ -140,6 +140,12 @@ weft::Status call_from_two_threads(weft::Communicator& communicator) {
   weft::Work work = communicator.start(sum.operation());
   std::thread other([&] {
     second = call_until_refused(communicator, "another thread");
+    // It waits until the barrier below.
+    const Sum other_sum;
+    expect_refused(communicator.prepare(other_sum.operation()).status(), "another thread", "prepare");
+    expect_refused(communicator.set_algorithms("all_reduce:ring"), "another thread", "set_algorithms");
+    expect_refused(communicator.send(other_sum.in.data(), 1, weft::DataType::Float32, 1), "another thread", "send");
+    expect_refused(communicator.close(), "another thread", "close");
     told = pair.barrier();
   });
   const weft::Status first = work.wait();
