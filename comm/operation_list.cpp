@@ -132,7 +132,13 @@ Status CommunicatorState::run_pack(std::span<const Operation* const> span) {
 }
 
 Status CommunicatorState::run(std::span<const Operation> operations) {
-  for (const Operation& operation : operations) WEFT_TRY(check(operation, rank(), size()));
+  if (waits_.load(std::memory_order_relaxed)) return busy();  // packs of who waits are in use
+  for (const Operation& operation : operations) {
+    WEFT_TRY(check(operation, rank(), size()));
+    Operation resolved = operation;
+    const UserOperator* made = nullptr;
+    WEFT_TRY(resolve(&resolved, &made));
+  }
   const std::vector<Members> packs = packs_of(operations, size());
   std::vector<std::uint32_t> tickets;
   std::size_t waited = 0;

@@ -77,6 +77,8 @@ TEST(Lists, may_be_in_place_and_one_wrong_call_starts_none) {
     EXPECT_EQ(values, (std::array<float, 4>{2, 4, 6, 8}));
     list[2].out = nullptr;
     EXPECT_EQ(communicator.run(list).code(), Code::InvalidArgument);
+    list[2] = all_reduce(&values[2], &values[2], 1, DataType::Float32, static_cast<ReduceOp>(kFirstUserOp));
+    EXPECT_EQ(communicator.run(list).code(), Code::InvalidArgument) << "nobody has made that operator";
     EXPECT_EQ(values, (std::array<float, 4>{2, 4, 6, 8}));
     EXPECT_TRUE(communicator.run(std::span<const Operation>()).ok());
     EXPECT_TRUE(communicator.close().ok());
