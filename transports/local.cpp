@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <list>
 #include <map>
 #include <mutex>
 #include <utility>
