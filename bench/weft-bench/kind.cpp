@@ -68,7 +68,7 @@ std::string list_text(const algorithms::LoadedSchedules& loaded) {
   std::erase_if(uneven, [](const Kind& kind) { return !kind.uneven; });
   return text +
          fmt::format(
-             "v-variants  {}\nmessages   send_recv\ntypes       {}\nops         {}\nnumerics    fast, invariant\n",
+             "v-variants  {}\nmessages    send_recv\ntypes       {}\nops         {}\nnumerics    fast, invariant\n",
              names_of(uneven), names_of(all_of<DataType>(kDataTypes)), names_of(all_of<ReduceOp>(kReduceOps)));
 }
 
