@@ -90,6 +90,7 @@ Result<SegmentSide::Lane> SegmentSide::open(std::uint64_t id) {
   const bool again = opened.sender.load(std::memory_order_relaxed) != LaneEntry::Sender::Free;
   opened.lane.store(id, std::memory_order_relaxed);
   opened.serial.store(serial, std::memory_order_relaxed);
+  opened.given_up.store(0, std::memory_order_relaxed);
   opened.sender.store(LaneEntry::Sender::Open, std::memory_order_release);  // both pair with oldest_unattached
   if (again) opened.receiver.store(LaneEntry::Receiver::None, std::memory_order_release);
   table.opened.store(serial, std::memory_order_release);  // pairs with attach
@@ -193,6 +194,8 @@ void SegmentSide::close(Lane& lane) {
 void SegmentSide::give_up(const Lane& lane) {
   const std::lock_guard lock(mutex_);
   given_up_[lane.send_entry] = true;
+  // Whoever reads what is written from now on sees that, too; pairs with SlotReceiver::find.
+  sent(lane.send_entry).given_up.store(1, std::memory_order_seq_cst);
 }
 
 bool SegmentSide::has_unread() {

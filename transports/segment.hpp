@@ -33,7 +33,8 @@ struct alignas(64) LaneEntry {
   std::atomic<Sender> sender;
   std::atomic<Receiver> receiver;
   std::atomic<std::uint64_t> lane;
-  std::atomic<std::uint64_t> serial;  // counts the openings of this table: the order among entries of the same lane
+  std::atomic<std::uint64_t> serial;    // counts the openings of this table: the order among entries of the same lane
+  std::atomic<std::uint32_t> given_up;  // not 0: what messages refer to may have changed since; the sender's word, too
 };
 
 struct LaneTable {
@@ -101,8 +102,12 @@ class SegmentSide {
   bool closed_by_peer(const Lane& lane) const;
   // Whether a lane was sent on that the peer did not attach to yet; without those given up.
   bool has_unread();
-  // What was sent on the lane need not be read any more.
+  // What was sent on the lane need not be read any more, and its sources may change afterwards.
   void give_up(const Lane& lane);
+  // Whether the peer has done so; the lane is attached. To be looked at after what it sent was read.
+  const std::atomic<std::uint32_t>& given_up_by_peer(const Lane& lane) const {
+    return received(static_cast<std::size_t>(lane.receive_entry)).given_up;
+  }
 
   // That this side can read the peer's process, and whether the peer can read this one.
   void tell_reads_peer() { segment_.lanes(side_).reads_peer.store(1, std::memory_order_relaxed); }

@@ -7,7 +7,8 @@ namespace weft::transports {
 
 bool SlotEndpoint::attach() {
   if (cancelled_ || !peer_.side.attach(lane_)) return false;
-  receiver_.attach(peer_.side.receive_ring(lane_), peer_.side.layout(), {&peer_.regions.theirs, peer_.process});
+  receiver_.attach(peer_.side.receive_ring(lane_), peer_.side.layout(),
+                   {&peer_.regions.theirs, peer_.process, &peer_.side.given_up_by_peer(lane_)});
   return true;
 }
 
@@ -31,8 +32,9 @@ Status SlotEndpoint::failure() {
   return can_receive && !sender_.full() ? Status() : lost;
 }
 
-// Messages are copied when they are posted, or lie in memory that the peer reads at its own risk, and received bytes
-// are lent where they are: no buffer is in use to begin with.
+// Messages are copied when they are posted, and received bytes are lent where they are: no buffer is in use to begin
+// with. A peer that reads this process's memory is told that what it has not read yet is gone. Symmetric memory it may
+// still be reading.
 void SlotEndpoint::cancel(int /*deadline_ms*/) {
   cancelled_ = true;
   peer_.side.give_up(lane_);

@@ -21,6 +21,8 @@ class SlotReceiver final {
   struct Access {
     const RegionTable* regions = nullptr;  // as mapped here; null: none
     const PeerMemory* process = nullptr;   // null: it may not be read
+    // Not 0 in it: the sender's memory no longer holds what was sent. Null only if process is.
+    const std::atomic<std::uint32_t>* given_up = nullptr;
   };
 
   SlotReceiver() = default;
@@ -93,7 +95,8 @@ class SlotReceiver final {
     copy_line(&where, line.payload, sizeof(where));
     if (!addressed) return access_.regions == nullptr ? nullptr : access_.regions->at(where, bytes);
     const bool read = access_.process != nullptr && landing != nullptr && access_.process->read(landing, where, bytes);
-    return read ? landing : nullptr;
+    // Asked after the system call has read; pairs with SegmentSide::give_up.
+    return read && access_.given_up->load(std::memory_order_seq_cst) == 0 ? landing : nullptr;
   }
 
   const SlotLine* lines_ = nullptr;

@@ -36,6 +36,26 @@ TEST(SingleCopy, a_long_message_may_be_read_where_it_is_and_is_done_when_it_was_
   EXPECT_EQ(sender->sends_done(), 2U);
 }
 
+// After an error the sender's buffers are its own again, and the peer may not have heard of it.
+TEST(SingleCopy, a_message_whose_sender_has_given_up_is_not_received) {
+  const auto here = transport({});
+  const auto there = transport({});
+  std::unique_ptr<Connection> connections[2];
+  const auto sender = open(*here, 0, 1, there->address(), 1, &connections[0]);
+  const auto receiver = open(*there, 1, 0, here->address(), 1, &connections[1]);
+  const auto first = pattern(50'000, 1);
+  auto second = pattern(50'000, 2);
+  ASSERT_TRUE(sender->send(first.data(), first.size(), signature(1)));
+  ASSERT_TRUE(sender->send(second.data(), second.size(), signature(2)));
+  ASSERT_EQ(sender->sends_done(), 1U);
+  sender->cancel(1000);
+  second.assign(second.size(), std::byte{0});
+  EXPECT_TRUE(expect_message(*receiver, first.size(), 1));
+  std::vector<std::byte> landing(second.size());
+  EXPECT_EQ(receiver->receive(landing.size(), landing.data(), signature(2)), nullptr);
+  EXPECT_FALSE(receiver->failure().ok());
+}
+
 TEST(SingleCopy, long_messages_arrive_whole_whichever_way_they_take) {
   const auto here = transport({});
   const auto there = transport({});
