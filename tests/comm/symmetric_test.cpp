@@ -54,7 +54,7 @@ TEST_P(Symmetric, every_all_reduce_gives_the_same_from_it_and_into_it) {
       auto out = SymmetricAllocation::create(communicator, kBytes);
       ASSERT_TRUE(in.has_value() && out.has_value());
       std::vector<std::byte> plain(kBytes);
-      for (const std::uint64_t count : {1U, 1000U, 5000U, 70'001U, 262'144U}) {
+      for (const std::uint64_t count : {1000U, 5000U, 70'001U}) {
         struct Places {
           std::byte* in;
           std::byte* out;
@@ -65,7 +65,7 @@ TEST_P(Symmetric, every_all_reduce_gives_the_same_from_it_and_into_it) {
               {plain.data(), (*out)->data()},
               {(*in)->data(), plain.data()},
               communicator.rank() == 1 ? Places{plain.data(), (*out)->data()} : Places{(*in)->data(), plain.data()}}) {
-          for (int round = 0; round < 3; ++round) {
+          for (int round = 0; round < 2; ++round) {
             fill(places.in, count, communicator.rank());
             const Status status = communicator.run(all_reduce(places.in, places.out, count, DataType::Float32));
             ASSERT_TRUE(status.ok()) << status.to_string();
