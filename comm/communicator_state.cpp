@@ -266,6 +266,7 @@ CommunicatorState::Slot& CommunicatorState::take_slot() {
   }
   Slot& slot = *slots_[free_.back()];
   free_.pop_back();
+  ++started_;
   slot.thread = nullptr;
   slot.cancelled = false;
   slot.is_message = false;

@@ -212,12 +212,13 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   base::FileDescriptor event_;
   // Where nobody waits, the helper thread looks around for those who poll `event_`.
   struct Tended {
-    std::uint64_t seen = 0;  // movements
+    std::uint64_t seen = 0;  // movements and beginnings
     std::chrono::steady_clock::time_point since;
     double next_look_ms = 0;
     std::array<Idle, 2> idle;  // of calls, of messages
   };
   Tended tended_;
+  std::uint64_t started_ = 0;  // calls and messages
 };
 
 }  // namespace weft::comm

@@ -55,8 +55,10 @@ void CommunicatorState::announce() { static_cast<void>(::eventfd_write(event_.ge
 void CommunicatorState::tend() {
   if (!event_ || member_.faults.raised()) return;
   const auto now = std::chrono::steady_clock::now();
-  const bool moved = movements() != tended_.seen;
-  if (moved) tended_ = {.seen = movements(), .since = now, .next_look_ms = kLookMs, .idle = {}};
+  // A call that begins after a pause has not waited during the pause.
+  const std::uint64_t seen = movements() + started_;
+  const bool moved = seen != tended_.seen;
+  if (moved) tended_ = {.seen = seen, .since = now, .next_look_ms = kLookMs, .idle = {}};
   const double idle_ms = std::chrono::duration<double, std::milli>(now - tended_.since).count();
   if (!moved && idle_ms < tended_.next_look_ms) return;
   for (const auto& slot : slots_)

@@ -45,6 +45,30 @@ TEST(Events, tell_of_a_message_that_ends_as_soon_as_it_is_started) {
   });
 }
 
+// What the helper knows of the time before is not held against it.
+TEST(Events, a_call_that_begins_after_a_pause_has_not_waited_during_the_pause) {
+  testing::JobOptions job = job_with_helper();
+  job.options.timeout_ms = 400;
+  testing::run_job(2, job, [](CommunicatorState& communicator) {
+    ASSERT_TRUE(communicator.event_descriptor().has_value());
+    ASSERT_TRUE(communicator.run(barrier()).ok());
+    const auto pause = base::Deadline::after_ms(600);
+    while (!pause.passed()) std::this_thread::yield();
+    const std::int32_t sent = 5;
+    std::int32_t got = 0;
+    std::uint32_t ticket = 0;
+    const Message message =
+        communicator.rank() == 0 ? receive(&got, 1, DataType::Int32, 1, 1) : send(&sent, 1, DataType::Int32, 0, 1);
+    const auto lead = base::Deadline::after_ms(communicator.rank() == 0 ? 0 : 100);
+    while (!lead.passed()) std::this_thread::yield();
+    ASSERT_TRUE(communicator.start(message, &ticket).ok());
+    const Status outcome = communicator.wait(ticket);
+    EXPECT_TRUE(outcome.ok()) << outcome.to_string();
+    const Status closed = communicator.close();
+    EXPECT_TRUE(closed.ok()) << closed.to_string();
+  });
+}
+
 TEST(Events, tell_of_a_message_whose_time_is_over_though_nobody_waits_for_it) {
   testing::run_job(2, job_with_helper(), [](CommunicatorState& communicator) {
     const auto descriptor = communicator.event_descriptor();
@@ -57,7 +81,8 @@ TEST(Events, tell_of_a_message_whose_time_is_over_though_nobody_waits_for_it) {
     EXPECT_TRUE(told(*descriptor));
     EXPECT_TRUE(communicator.test(ticket));
     EXPECT_EQ(communicator.wait(ticket).code(), Code::Timeout);
-    EXPECT_TRUE(communicator.close().ok());
+    const Status closed = communicator.close();
+    EXPECT_TRUE(closed.ok()) << closed.to_string();
   });
 }
 
