@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <thread>
 
+#include "base/deadline.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
 
 namespace weft::comm {
