@@ -93,6 +93,7 @@ Status convert_messages(const Words& words, Arguments& arguments) {
     return wrong("send_recv is measured by itself: leave the others out");
   if (!arguments.algorithm.empty() || arguments.hash || arguments.in_place)
     return wrong("--algorithm, --hash and --in-place are of collectives: leave them out with send_recv");
+  if (arguments.symmetric) return wrong("send_recv takes buffers of its own: leave --symmetric out");
   arguments.task = Task::Messages;
   return {};
 }

@@ -108,6 +108,24 @@ TEST(Arguments, numerics_are_fast_or_invariant) {
   EXPECT_THAT(wrong.text, HasSubstr("\"exact\" is neither fast nor invariant"));
 }
 
+TEST(Arguments, messages_are_measured_by_themselves) {
+  EXPECT_EQ(parse_words({"send_recv", "-n", "2"}).arguments->task, Task::Messages);
+  EXPECT_THAT(parse_words({"send_recv", "all_reduce"}).text, HasSubstr("by itself"));
+  EXPECT_THAT(parse_words({"send_recv", "--in-place"}).text, HasSubstr("leave them out with send_recv"));
+  EXPECT_THAT(parse_words({"send_recv", "--symmetric"}).text, HasSubstr("leave --symmetric out"));
+}
+
+TEST(Arguments, a_soak_draws_from_all_that_is_not_named) {
+  const auto soak = parse_words({"--soak", "2", "-n", "4"});
+  ASSERT_TRUE(soak.arguments) << soak.text;
+  EXPECT_EQ(soak.arguments->task, Task::Soak);
+  EXPECT_EQ(soak.arguments->dtypes.size(), static_cast<std::size_t>(kDataTypes));
+  EXPECT_EQ(soak.arguments->max_bytes, 4U << 20);
+  EXPECT_EQ(parse_words({"--soak", "2", "all_reduce", "--dtype", "int8"}).arguments->dtypes.size(), 1U);
+  EXPECT_THAT(parse_words({"--soak", "2", "--tune"}).text, HasSubstr("give one of them"));
+  EXPECT_TRUE(parse_words({"--soak", "0"}).wrong);
+}
+
 TEST(Arguments, emulated_hosts_say_how_many_ranks_there_are) {
   const auto hosts = parse_words({"all_reduce", "--hosts", "7,8"});
   ASSERT_TRUE(hosts.arguments) << hosts.text;
