@@ -18,10 +18,6 @@ static_assert(base::kMaxChannels <= kMessageLane);
 
 // How long close() looks for a message that was counted, to tell its tag.
 constexpr int kLeftOverMs = 200;
-// As for the lanes of collectives (watch.cpp).
-constexpr double kFirstAskMs = 2;
-constexpr double kLongestAskMs = 1000;
-constexpr double kGraceMs = 60;
 
 std::string_view name_of(const Message& message) { return message.direction == Direction::Send ? "send" : "receive"; }
 
@@ -195,7 +191,7 @@ std::string CommunicatorState::where(const Slot& slot, int peer, double idle_ms)
 
 Status CommunicatorState::look_at_message(const Slot& slot, double idle_ms, Idle& idle) {
   const std::vector<int> peers = messages_->awaited(slot.message);
-  const bool ask = idle_ms >= kFirstAskMs && idle_ms >= idle.next_ask_ms;
+  const bool ask = idle.asks(idle_ms);
   std::size_t gone = 0;
   Status last;
   for (const int peer : peers) {
@@ -209,7 +205,7 @@ Status CommunicatorState::look_at_message(const Slot& slot, double idle_ms, Idle
   }
   // Where any rank would do, one that is left is enough.
   if (gone > 0 && gone == peers.size()) return last;
-  if (ask) idle.next_ask_ms = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * 2);
+  if (ask) idle.asked(idle_ms);
   if (idle_ms <= runtime_->options().timeout_ms) return {};
   const int peer = peers.size() == 1 ? peers.front() : -1;
   return Status(Code::Timeout, where(slot, peer, idle_ms) + ". Set WEFT_TIMEOUT to wait longer", peer);

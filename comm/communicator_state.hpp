@@ -119,8 +119,15 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   // The first of them in a row: a pause takes as long as a message from the next core.
   static constexpr int kTightRounds = 50;
 
+  // A message that is not the expected one, or a peer that left, is an error of its own if asking has not explained it
+  // by now.
+  static constexpr double kGraceMs = 60;
+
   // Of a wait since things last moved.
   struct Idle {
+    bool asks(double idle_ms) const;  // whether it is time to ask the peers what they called
+    void asked(double idle_ms);
+
     double next_ask_ms = 0;
     double end_seen_ms = -1;  // when a lane was first found at its end; -1: none was
   };

@@ -15,13 +15,16 @@ namespace {
 constexpr double kFirstAskMs = 2;
 constexpr double kAskGrowth = 2;
 constexpr double kLongestAskMs = 1000;
-// A message that is not the expected one, or a peer that left, is an error of its own if asking has not explained it by
-// now.
-constexpr double kGraceMs = 60;
 // The farewell of a peer goes another way than its last messages and may overtake them.
 constexpr double kEndGraceMs = 1000;
 
 }  // namespace
+
+bool CommunicatorState::Idle::asks(double idle_ms) const { return idle_ms >= kFirstAskMs && idle_ms >= next_ask_ms; }
+
+void CommunicatorState::Idle::asked(double idle_ms) {
+  next_ask_ms = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
+}
 
 // What is wrong with what this wait waits for; OK as long as there is hope. Under the guard.
 Status CommunicatorState::look_around(const Slot& slot, double idle_ms, Idle& idle) {
@@ -29,7 +32,7 @@ Status CommunicatorState::look_around(const Slot& slot, double idle_ms, Idle& id
   if (slot.is_message) return look_at_message(slot, idle_ms, idle);
   std::vector<Blocked> blocked;
   engine_.blocked(&blocked);
-  const bool ask = idle_ms >= kFirstAskMs && idle_ms >= idle.next_ask_ms;
+  const bool ask = idle.asks(idle_ms);
   for (const Blocked& entry : blocked) {
     if (entry.peer < 0) continue;
     if (ask) runtime_->control().ask(member_, entry.peer);
@@ -37,7 +40,7 @@ Status CommunicatorState::look_around(const Slot& slot, double idle_ms, Idle& id
     // Looking may have moved things on: the other entries are then stale.
     if (member_.faults.raised() || slot.operation.channels_left == 0) return {};
   }
-  if (ask) idle.next_ask_ms = std::min(idle_ms + kLongestAskMs, std::max(idle_ms, kFirstAskMs) * kAskGrowth);
+  if (ask) idle.asked(idle_ms);
   if (idle_ms <= (slot.timeout_ms > 0 ? slot.timeout_ms : runtime_->options().timeout_ms)) return {};
   const Blocked front = blocked.empty() ? Blocked() : blocked.front();
   return Status(Code::Timeout, where(slot, front, idle_ms) + ". Set WEFT_TIMEOUT to wait longer", front.peer);

@@ -33,7 +33,8 @@ Result<Buffer> Buffer::allocate(std::size_t capacity) {
   return Buffer(static_cast<std::byte*>(memory), mapped);
 }
 
-Result<Buffer> Buffer::symmetric(Communicator& communicator, std::size_t capacity) {
+Result<Buffer> Buffer::allocate(Communicator& communicator, std::size_t capacity, bool symmetric) {
+  if (!symmetric) return allocate(capacity);
   WEFT_TRY_ASSIGN(SymmetricMemory memory, communicator.allocate(with_guards(capacity)));
   Buffer buffer(memory.data(), memory.bytes());
   buffer.symmetric_ = std::move(memory);

@@ -16,8 +16,8 @@ class Buffer {
  public:
   // ResourceExhausted if the machine has no such memory.
   static Result<Buffer> allocate(std::size_t capacity);
-  // In symmetric memory; collective. The communicator outlives it.
-  static Result<Buffer> symmetric(Communicator& communicator, std::size_t capacity);
+  // The same, or in symmetric memory; that is collective, and the communicator outlives it.
+  static Result<Buffer> allocate(Communicator& communicator, std::size_t capacity, bool symmetric);
 
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&&) = delete;

@@ -165,11 +165,8 @@ std::vector<std::size_t> Contest::steady_rounds() const {
 Result<std::vector<Contest>> hold_contests(Communicator& communicator, const Arguments& arguments,
                                            const std::string& rules, const ContestSettings& settings) {
   const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());
-  const auto allocate = [&](std::size_t bytes) {
-    return arguments.symmetric ? Buffer::symmetric(communicator, bytes) : Buffer::allocate(bytes);
-  };
-  WEFT_TRY_ASSIGN(auto in, allocate(in_bytes));
-  WEFT_TRY_ASSIGN(auto out, allocate(out_bytes));
+  WEFT_TRY_ASSIGN(auto in, Buffer::allocate(communicator, in_bytes, arguments.symmetric));
+  WEFT_TRY_ASSIGN(auto out, Buffer::allocate(communicator, out_bytes, arguments.symmetric));
   return Host(communicator, arguments, rules, settings, std::move(in), std::move(out)).run();
 }
 

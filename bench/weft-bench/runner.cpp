@@ -158,11 +158,8 @@ class Runner {
 
 Result<Summary> run_benchmark(Communicator& communicator, const Arguments& arguments) {
   const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());
-  const auto allocate = [&](std::size_t bytes) {
-    return arguments.symmetric ? Buffer::symmetric(communicator, bytes) : Buffer::allocate(bytes);
-  };
-  WEFT_TRY_ASSIGN(auto in, allocate(in_bytes));
-  WEFT_TRY_ASSIGN(auto out, allocate(out_bytes));
+  WEFT_TRY_ASSIGN(auto in, Buffer::allocate(communicator, in_bytes, arguments.symmetric));
+  WEFT_TRY_ASSIGN(auto out, Buffer::allocate(communicator, out_bytes, arguments.symmetric));
   return Runner(communicator, arguments, std::move(in), std::move(out)).run();
 }
 

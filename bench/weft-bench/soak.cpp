@@ -167,9 +167,8 @@ Result<Soaker> make_soaker(Communicator& communicator, const Arguments& argument
   const std::size_t bytes = buffer_bytes_of(arguments);
   std::vector<Soaker::Memory> memory;
   for (int i = 0; i < kInFlight; ++i) {
-    const bool symmetric = arguments.symmetric;
-    WEFT_TRY_ASSIGN(Buffer in, symmetric ? Buffer::symmetric(own, bytes) : Buffer::allocate(bytes));
-    WEFT_TRY_ASSIGN(Buffer out, symmetric ? Buffer::symmetric(own, bytes) : Buffer::allocate(bytes));
+    WEFT_TRY_ASSIGN(Buffer in, Buffer::allocate(own, bytes, arguments.symmetric));
+    WEFT_TRY_ASSIGN(Buffer out, Buffer::allocate(own, bytes, arguments.symmetric));
     memory.push_back({std::move(in), std::move(out)});
   }
   return Soaker(std::move(own), Draw(arguments.seed, thread, arguments, communicator.size()), std::move(memory), end);
