@@ -71,16 +71,20 @@ class SenderCosts final {
     const std::uint32_t read = receiver.read_ns.load(std::memory_order_relaxed);
     return read != 0 && read < receiver.slot_ns.load(std::memory_order_relaxed);
   }
-  // How long a slot's fill took.
+  // Whether the next fill of a slot is to be timed: the first, and now and then.
+  bool measures_fill() { return fill_.ns() == 0 || ++fills_ % kFillsPerProbe == 0; }
+  // How long it took.
   void learn_fill(std::size_t bytes, std::int64_t taken_ns) { fill_.learn(bytes, taken_ns); }
 
  private:
   static constexpr std::uint32_t kMessagesPerTrial = 128;
+  static constexpr std::uint32_t kFillsPerProbe = 16;
   // Of what slots cost: reading must be so much cheaper, because both ends are at work while slots are filled and
   // emptied, and because a sender has to hear that it was read.
   static constexpr std::uint32_t kEighths = 5;
 
   CopyCost fill_;
+  std::uint32_t fills_ = 0;
   std::uint32_t messages_ = 0;
 };
 

@@ -135,6 +135,10 @@ class SlotSender final {
     } else if (may_be_read(bytes)) {
       if (costs_.read_next(credit_->costs))
         return refer(kSource, {bytes | kAddressing, reinterpret_cast<std::uintptr_t>(data)});
+      if (!costs_.measures_fill()) {
+        filler_.fill(slot(), data, bytes);
+        return {bytes, 0};
+      }
       const auto begun = std::chrono::steady_clock::now();
       filler_.fill(slot(), data, bytes);
       costs_.learn_fill(bytes, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begun).count());

@@ -52,6 +52,16 @@ TEST(CopyCosts, a_shared_slot_is_left_only_if_reading_is_cheaper_than_emptying_i
   EXPECT_TRUE(SenderCosts::reads_cheaply(published));
 }
 
+TEST(CopyCosts, the_first_fill_is_timed_and_then_one_in_sixteen) {
+  SenderCosts sender;
+  EXPECT_TRUE(sender.measures_fill());
+  EXPECT_TRUE(sender.measures_fill());
+  sender.learn_fill(kMeasuredBytes, 1000);
+  int measured = 0;
+  for (int fill = 0; fill < 160; ++fill) measured += sender.measures_fill() ? 1 : 0;
+  EXPECT_EQ(measured, 10);
+}
+
 TEST(CopyCosts, one_interruption_does_not_change_the_way) {
   CopyCost cost;
   for (int i = 0; i < 20; ++i) cost.learn(2 * kMeasuredBytes, 2000);
