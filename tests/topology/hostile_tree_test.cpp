@@ -182,7 +182,7 @@ TEST_F(HostileForHwloc, huge_masks_and_texts) {
 }
 
 TEST(HostileTrees, a_list_of_numa_nodes_that_is_none_is_refused) {
-  for (const char* text : {"", "\n", "-1\n", "x\n", "1-0\n", "99999999999999999999\n"}) {
+  for (const char* text : {"", "\n", "-1\n", "x\n", "1-0\n", "1,\n", "0-1,\n", "99999999999999999999\n"}) {
     RecordedTree tree;
     tree.add_cpus(2, 2);
     tree.write("/sys/devices/system/node/online", text);

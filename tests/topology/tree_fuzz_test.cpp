@@ -31,7 +31,7 @@ constexpr int kFirstBytes = 256;  // which file, and whether the graph is read t
 
 TEST(TreeFuzz, whatever_one_file_holds_all_promises_are_kept) {
   for (int first = 0; first < kFirstBytes; ++first)
-    for (const std::string content : {"", "-1\n", "3,0\n", "99999999999999999999\n"}) {
+    for (const std::string content : {"", "-1\n", "3,0\n", "1,\n", "99999999999999999999\n"}) {
       const std::string half = static_cast<char>(first) + content;
       test::feed(half + half);
     }

@@ -131,8 +131,10 @@ class LinkCheck {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// As the kernel writes it: upwards, without leading zeros. Of others libhwloc understands something else, even nothing.
+// As the kernel writes it: upwards, without leading zeros, a number last. Of others libhwloc understands something else,
+// even nothing.
 bool is_list_of_nodes(std::string_view text) {
+  if (text.ends_with(',')) return false;
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
     if (text[i] == '0' && is_digit(text[i + 1]) && (i == 0 || !is_digit(text[i - 1]))) return false;
   const std::vector<CpuRange> ranges = parse_cpu_list(text);
