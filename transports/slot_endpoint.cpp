@@ -5,7 +5,7 @@
 
 namespace weft::transports {
 
-// Closed or not, the lane's last messages are read where they lie: in the ring, and in slots of the FanOut.
+// The peer may read the last messages later, in the ring, which is its own until it is done, and in the FanOut's slots.
 SlotEndpoint::~SlotEndpoint() {
   sender_.learn_credit();  // the ring is another's afterwards
   if (const std::uint64_t sent = sender_.shared_until(); sent > 0) {
