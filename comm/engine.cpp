@@ -47,8 +47,19 @@ Status Engine::prepare(const BoundPlan& plan) {
     const BoundChannel& channel = plan.channels[index];
     WEFT_TRY(channels_[index].reserve_scratch(channel.scratch_bytes));
     for (std::size_t i = 0; i < channel.lanes.size(); ++i) lanes_[channel.lanes[i]]->reserve(channel.messages[i]);
+    share_lanes(channel.instructions);
+    share_lanes(channel.last_instructions);
   }
   return {};
+}
+
+void Engine::share_lanes(const std::vector<Instruction>& instructions) {
+  for (const Instruction& instruction : instructions) {
+    if (instruction.code == InstructionCode::SendToSeveral || instruction.code == InstructionCode::SendAgain)
+      lanes_[instruction.lane]->share();
+    else if (instruction.to_several)
+      lanes_[instruction.to_lane]->share();
+  }
 }
 
 bool Engine::advance() {

@@ -115,6 +115,7 @@ class Engine final {
     std::byte* at(Base base, std::uint64_t offset) const { return bases[static_cast<std::size_t>(base)] + offset; }
   };
 
+  void share_lanes(const std::vector<Instruction>& instructions);
   bool advance(std::size_t index);
   void begin(Channel& channel, std::size_t index, ActiveOperation& operation);
   void begin_pass(Channel& channel);

@@ -17,7 +17,7 @@ namespace weft::comm {
 class Lane final {
  public:
   Lane(std::unique_ptr<transports::Endpoint> endpoint, int peer, std::size_t slice)
-      : endpoint_(std::move(endpoint)), fan_out_(endpoint_->fan_out()), slice_(slice), peer_(peer) {}
+      : endpoint_(std::move(endpoint)), slice_(slice), peer_(peer) {}
 
   transports::Endpoint& endpoint() { return *endpoint_; }
   int peer() const { return peer_; }
@@ -28,6 +28,10 @@ class Lane final {
 
   // Room for the messages of a plan; set-up path.
   void reserve(std::size_t messages) { queue_.reserve(messages); }
+  // A plan sends on it what goes to other peers, too; set-up path.
+  void share() {
+    if (fan_out_ == nullptr) fan_out_ = endpoint_->fan_out();
+  }
 
   // An operation begins: waits count from here.
   void mark() { mark_ = enqueued_; }
@@ -54,7 +58,8 @@ class Lane final {
     return queue_.empty() && bytes <= slice_ ? endpoint_->stage(bytes, source) : transports::Stage();
   }
 
-  // Where a message from `source` to this peer and others may be written; see Endpoint::fan_out.
+  // Where what goes to this peer and others may be written, see Endpoint::fan_out; null before share(), or if there is
+  // none.
   transports::FanOut* fan_out() const { return fan_out_; }
   bool refers(const std::byte* source, std::size_t bytes) { return endpoint_->refers(source, bytes); }
 
@@ -101,7 +106,7 @@ class Lane final {
   };
 
   std::unique_ptr<transports::Endpoint> endpoint_;
-  transports::FanOut* fan_out_;  // of the endpoint
+  transports::FanOut* fan_out_ = nullptr;  // of the endpoint
   std::size_t slice_;
   std::uint64_t enqueued_ = 0;  // slices, since the lane was opened
   std::uint64_t mark_ = 0;

@@ -3,11 +3,19 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "transports/slot_sender.hpp"
 
 namespace weft::transports {
+
+namespace {
+
+void forget_read(std::vector<FanOutMemory::AllRead>& unread) {
+  std::erase_if(unread, [](const FanOutMemory::AllRead& all_read) { return all_read(); });
+}
+
+}  // namespace
 
 std::byte* FanOut::acquire() {
   if (std::byte* const slot = find_free(); slot != nullptr) return slot;
@@ -25,10 +33,6 @@ std::byte* FanOut::find_free() {
   return nullptr;
 }
 
-bool FanOut::held() const {
-  return std::ranges::any_of(holders_, [](std::uint16_t holders) { return holders > 0; });
-}
-
 FanOutMemory::FanOutMemory(std::byte* memory, std::size_t slot_bytes) : memory_(memory), slot_bytes_(slot_bytes) {
   if (memory == nullptr) return;
   for (std::size_t index = kFanOuts; index > 0; --index) free_.push_back(index - 1);
@@ -40,27 +44,40 @@ FanOut* FanOutMemory::open(std::uint64_t lane) {
     ++found->second.users;
     return &found->second.fan_out;
   }
+  take_back();
   if (free_.empty()) return nullptr;
   const std::size_t index = free_.back();
   free_.pop_back();
   std::byte* const slots = memory_ + index * FanOut::kSlots * slot_bytes_;
-  return &used_.emplace(lane, Used{FanOut(slots, slot_bytes_), index, 1}).first->second.fan_out;
+  return &used_.emplace(lane, Used{FanOut(slots, slot_bytes_), index, 1, {}}).first->second.fan_out;
 }
 
-// Slots that a peer may still read are never given out again: a rank may close its lanes before its last messages are
-// read. That is rare, and lanes do without a FanOut once all are gone.
-void FanOutMemory::close(std::uint64_t lane) {
+void FanOutMemory::close(std::uint64_t lane, AllRead all_read) {
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(lane);
   if (found == used_.end()) return;
-  if (--found->second.users > 0) return;
-  if (!found->second.fan_out.held()) {
+  Used& used = found->second;
+  if (all_read) {
+    forget_read(used.unread);
+    used.unread.push_back(std::move(all_read));
+  }
+  if (--used.users > 0) return;
+  retired_.push_back({used.index, std::move(used.unread)});
+  used_.erase(found);
+  take_back();
+}
+
+// With mutex_ held.
+void FanOutMemory::take_back() {
+  for (Retired& retired : retired_) forget_read(retired.unread);
+  std::erase_if(retired_, [this](const Retired& retired) {
+    if (!retired.unread.empty()) return false;
     const std::size_t own = FanOut::kSlots * slot_bytes_;
     // Best effort: memory that stays is used again.
-    ::madvise(memory_ + found->second.index * own, own, MADV_REMOVE);
-    free_.push_back(found->second.index);
-  }
-  used_.erase(found);
+    ::madvise(memory_ + retired.index * own, own, MADV_REMOVE);
+    free_.push_back(retired.index);
+    return true;
+  });
 }
 
 }  // namespace weft::transports

@@ -96,7 +96,7 @@ Result<SegmentSide::Lane> SegmentSide::open(std::uint64_t id) {
   table.opened.store(serial, std::memory_order_release);  // pairs with attach
   open_.push_back(id);
   given_up_[entry] = false;
-  return Lane{id, entry};
+  return Lane{id, entry, serial};
 }
 
 // Free means never used, or closed by both sides.
@@ -196,6 +196,16 @@ void SegmentSide::give_up(const Lane& lane) {
   given_up_[lane.send_entry] = true;
   // Whoever reads what is written from now on sees that, too; pairs with SlotReceiver::find.
   sent(lane.send_entry).given_up.store(1, std::memory_order_seq_cst);
+}
+
+bool SegmentSide::has_read(const Lane& lane, std::uint64_t messages) {
+  const std::lock_guard lock(mutex_);
+  const LaneEntry& entry = sent(lane.send_entry);
+  // It was opened again: the peer was done before.
+  if (entry.serial.load(std::memory_order_relaxed) != lane.serial) return true;
+  // The acquires pair with finish_receiving and SlotReceiver::release.
+  if (entry.receiver.load(std::memory_order_acquire) == LaneEntry::Receiver::Done) return true;
+  return RingLayout::lines(send_ring(lane))->credit.released.load(std::memory_order_acquire) >= messages;
 }
 
 bool SegmentSide::has_unread() {

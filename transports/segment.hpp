@@ -89,6 +89,7 @@ class SegmentSide {
   struct Lane {
     std::uint64_t id = 0;
     std::size_t send_entry = 0;         // in this side's table
+    std::uint64_t serial = 0;           // of this opening
     std::ptrdiff_t receive_entry = -1;  // in the peer's table; -1 until attached
     std::uint64_t seen = 0;             // how far the peer's table was searched
   };
@@ -100,6 +101,8 @@ class SegmentSide {
   bool attach(Lane& lane);
   void close(Lane& lane);
   bool closed_by_peer(const Lane& lane) const;
+  // Whether the peer reads none of the first `messages` on a lane any more. Also after the lane was closed here.
+  bool has_read(const Lane& lane, std::uint64_t messages);
   // Whether a lane was sent on that the peer did not attach to yet; without those given up.
   bool has_unread();
   // What was sent on the lane need not be read any more, and its sources may change afterwards.

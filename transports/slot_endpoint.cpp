@@ -1,9 +1,28 @@
-// The cold paths of SlotEndpoint: attaching, reporting, cancelling.
+// The cold paths of SlotEndpoint: attaching, sharing slots, reporting, cancelling, closing.
 #include "transports/slot_endpoint.hpp"
 
 #include <fmt/format.h>
 
 namespace weft::transports {
+
+// The peer may read the last messages later, in the ring, which is its own until it is done, and in the FanOut's slots.
+SlotEndpoint::~SlotEndpoint() {
+  sender_.learn_credit();  // the ring is another's afterwards
+  if (const std::uint64_t sent = sender_.shared_until(); sent > 0) {
+    // Both outlive the memory of the FanOuts; a peer that is gone reads nothing.
+    fan_out_.keep_until([&side = peer_.side, &watch = peer_.watch, lane = lane_, sent] {
+      return side.has_read(lane, sent) || !watch.check().ok();
+    });
+  }
+  peer_.side.close(lane_);
+}
+
+FanOut* SlotEndpoint::fan_out() {
+  if (sender_.fan_out() == nullptr) {
+    if (FanOut* const opened = fan_out_.open(); opened != nullptr) sender_.share(*opened);
+  }
+  return sender_.fan_out();
+}
 
 bool SlotEndpoint::attach() {
   if (cancelled_ || !peer_.side.attach(lane_)) return false;
@@ -44,7 +63,7 @@ void SlotEndpoint::cancel(int /*deadline_ms*/) {
 
 Result<std::unique_ptr<Endpoint>> SlotConnection::open_lane(std::uint64_t lane) {
   WEFT_TRY_ASSIGN(const SegmentSide::Lane opened, peer_.side.open(lane));
-  return std::unique_ptr<Endpoint>(std::make_unique<SlotEndpoint>(peer_, opened, peer_.fan_outs.open(lane)));
+  return std::unique_ptr<Endpoint>(std::make_unique<SlotEndpoint>(peer_, opened));
 }
 
 namespace {

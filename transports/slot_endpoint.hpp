@@ -1,7 +1,9 @@
 // SlotEndpoint and SlotConnection: lanes over a Segment, whoever provides its memory (local: threads, shm: processes).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "transports/peer_memory.hpp"
 #include "transports/segment.hpp"
@@ -41,25 +43,21 @@ struct SlotPeer {
 
 class SlotEndpoint final : public Endpoint {
  public:
-  // What `peer` refers to outlives the endpoint. `fan_out` was opened for the lane, or is null.
-  SlotEndpoint(const SlotPeer& peer, const SegmentSide::Lane& lane, FanOut* fan_out)
-      : fan_out_(peer.fan_outs, lane.id, fan_out),
-        sender_(peer.side.send_ring(lane), peer.side.layout(),
-                {&peer.regions.ours, fan_out, &peer.side.read_by_peer()}),
+  // What `peer` refers to outlives the endpoint.
+  SlotEndpoint(const SlotPeer& peer, const SegmentSide::Lane& lane)
+      : fan_out_(peer.fan_outs, lane.id),
+        sender_(peer.side.send_ring(lane), peer.side.layout(), {&peer.regions.ours, &peer.side.read_by_peer()}),
         peer_(peer),
         lane_(lane) {}
   SlotEndpoint(const SlotEndpoint&) = delete;
   SlotEndpoint& operator=(const SlotEndpoint&) = delete;
-  ~SlotEndpoint() override {
-    sender_.learn_credit();  // the ring is another's afterwards
-    peer_.side.close(lane_);
-  }
+  ~SlotEndpoint() override;
 
   bool send(const void* data, std::size_t bytes, const Signature& signature) override {
     return sender_.send(data, bytes, signature);
   }
   Stage stage(std::size_t bytes, const void* source) override { return {sender_.stage(bytes, source), sender_.far()}; }
-  FanOut* fan_out() override { return sender_.fan_out(); }
+  FanOut* fan_out() override;
   bool refers(const void* data, std::size_t bytes) override { return sender_.refers(data, bytes); }
   const void* receive(std::size_t bytes, void* landing, const Signature& expected) override {
     if (!receiver_.attached() && !attach()) [[unlikely]]
@@ -77,24 +75,31 @@ class SlotEndpoint final : public Endpoint {
  private:
   bool attach();
 
-  // Closed when no sender can hold a slot any more.
-  class OpenFanOut {
+  // The lane's FanOut, from when it is asked for until the sender has left it.
+  class OwnFanOut {
    public:
-    OpenFanOut(FanOutMemory& memory, std::uint64_t lane, const FanOut* opened)
-        : memory_(memory), lane_(lane), opened_(opened != nullptr) {}
-    OpenFanOut(const OpenFanOut&) = delete;
-    OpenFanOut& operator=(const OpenFanOut&) = delete;
-    ~OpenFanOut() {
-      if (opened_) memory_.close(lane_);
+    OwnFanOut(FanOutMemory& memory, std::uint64_t lane) : memory_(memory), lane_(lane) {}
+    OwnFanOut(const OwnFanOut&) = delete;
+    OwnFanOut& operator=(const OwnFanOut&) = delete;
+    ~OwnFanOut() {
+      if (opened_) memory_.close(lane_, std::move(all_read_));
     }
+
+    FanOut* open() {
+      FanOut* const fan_out = memory_.open(lane_);
+      opened_ = fan_out != nullptr;
+      return fan_out;
+    }
+    void keep_until(FanOutMemory::AllRead all_read) { all_read_ = std::move(all_read); }
 
    private:
     FanOutMemory& memory_;
     std::uint64_t lane_;
-    bool opened_;
+    bool opened_ = false;
+    FanOutMemory::AllRead all_read_;
   };
 
-  OpenFanOut fan_out_;
+  OwnFanOut fan_out_;
   // What a message touches, on lines of their own: the senders and receivers of other lanes may be other threads.
   alignas(64) SlotSender sender_;
   alignas(64) SlotReceiver receiver_;

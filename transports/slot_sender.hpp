@@ -22,7 +22,6 @@ class SlotSender final {
   // What of this rank's memory the receiver can get at. All outlive the sender.
   struct Access {
     const RegionTable* regions = nullptr;                  // that it has mapped; null: none
-    FanOut* fan_out = nullptr;                             // the slots in them that this lane shares; null: none
     const std::atomic<std::uint32_t>* readable = nullptr;  // not 0 in it: all of the process; null: not that
   };
 
@@ -31,17 +30,21 @@ class SlotSender final {
         credit_(&RingLayout::lines(ring)->credit),
         bulk_(RingLayout::bulk(ring)),
         slot_bytes_(layout.slot_bytes),
-        access_(access) {
-    if (access_.fan_out != nullptr) access_.fan_out->join(*this);
-  }
+        access_(access) {}
   SlotSender(std::byte* ring, const RingLayout& layout) : SlotSender(ring, layout, Access()) {}
   SlotSender(const SlotSender&) = delete;
   SlotSender& operator=(const SlotSender&) = delete;
   ~SlotSender() {
-    if (access_.fan_out != nullptr) access_.fan_out->leave(*this);
+    if (fan_out_ != nullptr) fan_out_->leave(*this);
   }
 
-  FanOut* fan_out() const { return access_.fan_out; }
+  // From now on messages may be sent from its slots, which the receiver can read; once. It outlives the sender.
+  void share(FanOut& fan_out) {
+    WEFT_ASSERT(fan_out_ == nullptr);
+    fan_out_ = &fan_out;
+    fan_out.join(*this);
+  }
+  FanOut* fan_out() const { return fan_out_; }
 
   // Whether such a message had better stay where it is, even if it could be put into a slot for nothing.
   bool refers(const void* data, std::size_t bytes) const {
@@ -86,6 +89,16 @@ class SlotSender final {
     return posted_;
   }
 
+  // Of the messages posted so far, as many as must be given back for no slot of the FanOut to be held; 0: none is held,
+  // as last seen.
+  std::uint64_t shared_until() const {
+    for (std::uint64_t message = posted_; message != released_; --message) {
+      const std::uint8_t to = referred_[(message - 1) % kSlots];
+      if (to != kNothing && to != kSource) return message;
+    }
+    return 0;
+  }
+
   bool full() { return posted_ - released_ >= kSlots && !refresh(); }
   void close() { closed_ = true, released_ = posted_ - kSlots, lent_ = 0; }
 
@@ -127,8 +140,8 @@ class SlotSender final {
   Told bring(const void* data, std::size_t bytes) {
     if (const RemotePlace place = place_of(data, bytes); place != 0) {
       if (region_of(place) == kFanOutRegion) {
-        const std::size_t slot = access_.fan_out->slot_at(offset_of(place));
-        access_.fan_out->hold(slot);
+        const std::size_t slot = fan_out_->slot_at(offset_of(place));
+        fan_out_->hold(slot);
         return refer(static_cast<std::uint8_t>(slot + 1), {bytes | kReferring, place});
       }
       if (bytes >= kReferredBytes) return refer(kSource, {bytes | kReferring, place});
@@ -161,7 +174,7 @@ class SlotSender final {
     if (to == kSource)
       --lent_;
     else
-      access_.fan_out->drop(to - std::size_t{1});
+      fan_out_->drop(to - std::size_t{1});
     to = kNothing;
   }
 
@@ -178,6 +191,7 @@ class SlotSender final {
   std::byte* bulk_;
   std::size_t slot_bytes_;
   Access access_;
+  FanOut* fan_out_ = nullptr;  // whose slots this lane shares
   std::uint64_t posted_ = 0;
   std::uint64_t released_ = 0;                   // as last seen
   std::uint32_t referring_ = 0;                  // messages in the ring that refer to anything

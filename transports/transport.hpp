@@ -53,8 +53,9 @@ class Endpoint {
   // they lie. Until the next send(). Otherwise they would be sent from `source`.
   virtual Stage stage(std::size_t /*bytes*/, const void* /*source*/) { return {}; }
 
-  // Slots for what goes to several peers, shared by the endpoints of this lane's number to them: a send() from one of
-  // them copies nothing, and does not read it any more once it is posted. Null: there are none.
+  // Set-up path. Slots for what goes to several peers, shared by the endpoints of this lane's number to them: a send()
+  // from one of them copies nothing, and does not read it any more once it is posted. They are few, so that only who
+  // uses them asks. Null: there are none now; else always the same.
   virtual FanOut* fan_out() { return nullptr; }
   // Whether a send() from there copies nothing, because the receiver can read it.
   virtual bool refers(const void* /*data*/, std::size_t /*bytes*/) { return false; }

@@ -213,6 +213,62 @@ TEST(Engine, what_is_written_past_the_caches_is_the_same) {
   }
 }
 
+// A lane's shared slots, as its rank's plans asked for them.
+transports::FanOut* shared_slots(Rig& rig, int peer) { return rig.engine.lane(rig.lane(peer, 0)).fan_out(); }
+
+TEST(Engine, only_lanes_of_plans_that_send_the_same_to_several_peers_have_slots_to_share) {
+  const auto hub = transports::LocalHub::create();
+  const auto transport = hub->transport(0);
+  Rig rig(*transport, 0, 3, 4096);
+  const auto prepare = [&](const char* algorithm) {
+    const Schedule schedule = build_schedule(*find_algorithm(Collective::AllGather, algorithm), flat_group(3), {});
+    return rig.engine.prepare(bind(schedule, 0, all_gather(nullptr, nullptr, 1000, DataType::Float32), rig));
+  };
+  ASSERT_TRUE(prepare("ring").ok());
+  for (const int peer : {1, 2}) EXPECT_EQ(shared_slots(rig, peer), nullptr) << "peer " << peer;
+  ASSERT_TRUE(prepare("direct").ok());
+  EXPECT_NE(shared_slots(rig, 1), nullptr);
+  EXPECT_EQ(shared_slots(rig, 1), shared_slots(rig, 2));
+}
+
+// Each engine ends as soon as its own rank is done: the peers may not have read what it sent last.
+TEST(Engine, the_last_of_two_hundred_engines_in_turn_has_slots_to_share_like_the_first) {
+  constexpr int kRanks = 3;
+  constexpr int kEngines = 200;
+  const auto hub = transports::LocalHub::create();
+  std::vector<std::unique_ptr<transports::Transport>> transports;
+  for (int rank = 0; rank < kRanks; ++rank) transports.push_back(hub->transport(rank));
+  const Schedule schedule = build_schedule(*find_algorithm(Collective::AllGather, "direct"), flat_group(kRanks), {});
+  const Operation operation = all_gather(nullptr, nullptr, 1000, DataType::Float32);
+  std::vector<std::string> wrong(kRanks);
+  testing::run_ranks(kRanks, [&](int rank) {
+    std::string& complaint = wrong[static_cast<std::size_t>(rank)];
+    for (int round = 0; round < kEngines && complaint.empty(); ++round) {
+      Rig rig(*transports[static_cast<std::size_t>(rank)], rank, kRanks, 4096);
+      BoundPlan plan = bind(schedule, rank, operation, rig);
+      const int peer = (rank + 1) % kRanks;
+      if (!rig.engine.prepare(plan).ok() || shared_slots(rig, peer) == nullptr)
+        complaint = "no slots to share in round " + std::to_string(round);
+      const Buffer in = testing::input_of(operation, rank, kRanks);
+      Buffer out(output_count(operation, rank, kRanks) * size_of(operation.dtype));
+      ActiveOperation active;
+      active.plan = &plan;
+      active.in = in.data();
+      active.out = out.data();
+      active.signature = {static_cast<std::uint32_t>(round + 1), call_code(operation), 7};
+      rig.engine.start(active);
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (active.channels_left > 0 && complaint.empty()) {
+        if (!rig.engine.advance()) std::this_thread::yield();
+        if (std::chrono::steady_clock::now() > deadline) complaint = "did not finish";
+      }
+      if (complaint.empty())
+        complaint = testing::first_difference(operation, out, testing::expected_of(operation, rank, kRanks));
+    }
+  });
+  for (const std::string& complaint : wrong) EXPECT_EQ(complaint, "");
+}
+
 // An end that takes all the time it is given to be cancelled.
 class SlowToCancel final : public transports::Endpoint {
  public:

@@ -26,7 +26,8 @@ class FanOutTest : public ::testing::Test {
   struct Lane {
     Lane(const RegionTable& ours, const RegionTable& theirs, FanOut* fan_out)
         : memory(new (std::align_val_t{64}) std::byte[RingLayout{kSlotBytes}.ring_bytes()]()),
-          sender(memory, RingLayout{kSlotBytes}, {.regions = &ours, .fan_out = fan_out}) {
+          sender(memory, RingLayout{kSlotBytes}, {.regions = &ours}) {
+      if (fan_out != nullptr) sender.share(*fan_out);
       receiver.attach(memory, RingLayout{kSlotBytes}, {.regions = &theirs});
     }
     Lane(const Lane&) = delete;
@@ -98,11 +99,28 @@ TEST_F(FanOutTest, such_a_message_is_done_when_it_is_posted_and_its_credit_comes
   const std::string text(1000, 'c');
   ASSERT_TRUE(lanes_[0]->sender.send(filled(text), text.size(), kCall));
   EXPECT_EQ(lanes_[0]->sender.done(), 1U);
-  EXPECT_TRUE(fan_out_->held());
+  EXPECT_EQ(lanes_[0]->sender.shared_until(), 1U);
   ASSERT_EQ(lanes_[0]->received(text.size()), text);
   lanes_[0]->receiver.release();
   lanes_[0]->sender.learn_credit();
-  EXPECT_FALSE(fan_out_->held());
+  EXPECT_EQ(lanes_[0]->sender.shared_until(), 0U);
+}
+
+TEST_F(FanOutTest, no_slot_is_held_once_the_last_message_from_one_was_given_back) {
+  const std::string text(1000, 'g');
+  SlotSender& sender = lanes_[0]->sender;
+  for (const std::size_t message : {1, 2, 3, 4}) {
+    const bool from_slot = message == 2;
+    ASSERT_TRUE(
+        sender.send(from_slot ? filled(text) : reinterpret_cast<const std::byte*>(text.data()), text.size(), kCall));
+    EXPECT_EQ(sender.shared_until(), message < 2 ? 0U : 2U);
+  }
+  for (const std::uint64_t held : {2, 0}) {
+    ASSERT_EQ(lanes_[0]->received(text.size()), text);
+    lanes_[0]->receiver.release();
+    sender.learn_credit();
+    EXPECT_EQ(sender.shared_until(), held);
+  }
 }
 
 TEST_F(FanOutTest, a_message_from_a_region_of_its_own_is_done_when_it_was_given_back) {
@@ -149,6 +167,42 @@ TEST(FanOutMemory, a_lane_number_has_one_and_it_is_given_back_with_its_last_lane
   fan_outs.close(0);
   EXPECT_NE(fan_outs.open(1000), nullptr);
   fan_outs.close(12345);  // of a lane that had none
+}
+
+// As a program does that makes and destroys communicators whose last messages are read later.
+TEST(FanOutMemory, slots_that_may_still_be_read_are_nobody_elses_until_all_are_done_with_them) {
+  std::vector<std::byte> memory(FanOutMemory::bytes(64));
+  FanOutMemory fan_outs(memory.data(), 64);
+  std::array<bool, kReceivers> read{};
+  std::byte* const slot = fan_outs.open(0)->acquire();
+  for (std::size_t receiver = 1; receiver < kReceivers; ++receiver) fan_outs.open(0);
+  for (bool& by_one : read) fan_outs.close(0, [&by_one] { return by_one; });
+
+  std::set<std::byte*> slots;
+  for (std::uint64_t lane = 1; lane < FanOutMemory::kFanOuts; ++lane) {
+    FanOut* const other = fan_outs.open(lane);
+    ASSERT_NE(other, nullptr);
+    for (std::size_t i = 0; i < FanOut::kSlots; ++i) slots.insert(other->acquire());
+  }
+  EXPECT_FALSE(slots.contains(slot));
+  EXPECT_EQ(fan_outs.open(0), nullptr) << "of the same number, too";
+  read[1] = true;
+  EXPECT_EQ(fan_outs.open(0), nullptr);
+  read[0] = true;
+  FanOut* const again = fan_outs.open(0);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->acquire(), slot);
+}
+
+TEST(FanOutMemory, a_lane_number_that_is_still_open_keeps_its_slots_whoever_has_read_them) {
+  std::vector<std::byte> memory(FanOutMemory::bytes(64));
+  FanOutMemory fan_outs(memory.data(), 64);
+  FanOut* const first = fan_outs.open(7);
+  fan_outs.open(7);
+  fan_outs.close(7, [] { return true; });
+  for (std::uint64_t lane = 100; lane < 99 + FanOutMemory::kFanOuts; ++lane) EXPECT_NE(fan_outs.open(lane), nullptr);
+  EXPECT_EQ(fan_outs.open(1000), nullptr);
+  EXPECT_EQ(fan_outs.open(7), first);
 }
 
 TEST(FanOutMemory, without_memory_there_is_none) {
