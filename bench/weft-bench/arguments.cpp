@@ -102,7 +102,8 @@ void add_how_long(CLI::App& app, Arguments& arguments) {
   app.add_option("-i,--iterations", arguments.iterations, "Timed calls for each size; 0: as fit --time-budget")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000'000));
-  app.add_option("-w,--warmup", arguments.warmup, "Calls before the clock")
+  app.add_option("-w,--warmup", arguments.warmup,
+                 "Calls before the clock; of calls longer than 0.2 s one, unless --iterations is given")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));
   const std::string budget = fmt::format(
