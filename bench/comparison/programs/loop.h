@@ -12,8 +12,10 @@
 #include <time.h>
 
 enum Collective { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BROADCAST, BARRIER, COLLECTIVES };
-// Calls that take longer than LONG_CALL_US are made less often: five batches of them take more than a second.
-enum { PERIOD = 1021, MIN_BATCHES = 5, MAX_BATCHES = 1000, MAX_BATCH_CALLS = 100000, LONG_CALL_US = 200000 };
+enum { PERIOD = 1021, MIN_BATCHES = 5, MAX_BATCHES = 1000, MAX_BATCH_CALLS = 100000 };
+
+// Calls that take longer are made less often: five batches of them take more than a second.
+static const double long_call_us = 2e5;
 
 static const char* const collective_names[COLLECTIVES] = {"all_reduce", "all_gather", "reduce_scatter",
                                                           "all_to_all", "broadcast",  "barrier"};
@@ -174,10 +176,11 @@ static double timed(const struct Peer* peer, struct Call* call, int number) {
 
 // Long calls need one only.
 static void warm_up(const struct Peer* peer, struct Call* call, int calls) {
-  if (calls < 1) return;
-  double first_us = timed(peer, call, 1);
+  double first_us = 0;
+  if (calls > 0) first_us = timed(peer, call, 1);
+  if (calls < 2) return;
   peer->agree_on_max(&first_us, 1);
-  if (calls > 1 && first_us <= LONG_CALL_US) timed(peer, call, calls - 1);
+  if (first_us <= long_call_us) timed(peer, call, calls - 1);
 }
 
 // What one call takes, roughly: agreed, so that all ranks make the same number of calls.
@@ -217,7 +220,7 @@ static struct Timing time_calls(const struct Peer* peer, struct Call call, const
   warm_up(peer, &call, settings->warmup);
   const double call_us = estimate(peer, &call);
   timing.calls = (int)between(1, 30 / call_us + 0.999, MAX_BATCH_CALLS);
-  const double fewest = between(1, MIN_BATCHES * (double)LONG_CALL_US / call_us, MIN_BATCHES);
+  const double fewest = between(1, (double)MIN_BATCHES * long_call_us / call_us, MIN_BATCHES);
   const int planned = (int)between(fewest, settings->budget_us / (timing.calls * call_us), MAX_BATCHES);
   int next_look = MIN_BATCHES;
   for (timing.batches = 0; timing.batches < planned; ++timing.batches) {
