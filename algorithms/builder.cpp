@@ -10,26 +10,24 @@
 #include "algorithms/program.hpp"
 #include "algorithms/rules.hpp"
 #include "base/assert.hpp"
+#include "base/fnv1a.hpp"
 
 namespace weft {
 
 namespace {
 
-// FNV-1a over 32-bit words.
+// Over 32-bit words.
 class Hash {
  public:
-  void add(std::int64_t word) {
-    value_ ^= static_cast<std::uint32_t>(word);
-    value_ *= 0x100000001b3ULL;
-  }
+  void add(std::int64_t word) { words_.add(static_cast<std::uint32_t>(word)); }
   void add(std::string_view text) {
     for (const char c : text) add(static_cast<unsigned char>(c));
     add(static_cast<std::int64_t>(text.size()));
   }
-  std::uint64_t value() const { return value_; }
+  std::uint64_t value() const { return words_.value(); }
 
  private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+  base::Fnv1a words_;
 };
 
 enum class Move : std::uint8_t { Reduce, Copy, ReduceAll, ReduceInOrder, ReduceShift };

@@ -7,5 +7,7 @@ namespace weft::base {
 inline constexpr int kMaxRanks = 65'536;
 // Of one call, as users may ask for them.
 inline constexpr int kMaxChannels = 64;
+// That a program has made for one communicator, at a time; their values stand together from kFirstUserOp on.
+inline constexpr int kMaxOperators = 64;
 
 }  // namespace weft::base

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/limits.hpp"
 #include "comm/kernels/kernels.hpp"
 #include "weft/operation.hpp"
 #include "weft/operator.hpp"
@@ -26,7 +27,7 @@ struct UserOperator {
 
 class Operators final {
  public:
-  static constexpr int kMax = 64;  // at a time
+  static constexpr int kMax = base::kMaxOperators;
 
   // InvalidArgument says what is wrong with it; ResourceExhausted if there are kMax.
   Result<ReduceOp> create(const Operator& definition);

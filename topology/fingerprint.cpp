@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fnv1a.hpp"
 #include "topology/path_finder.hpp"
 #include "topology/storage.hpp"
 #include "weft/graph.hpp"
@@ -13,21 +14,19 @@
 namespace weft::topology {
 namespace {
 
-// FNV-1a, 64 bits.
 class Hash {
  public:
   void add(std::uint64_t value) {
-    for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(value >> shift));
+    for (int shift = 0; shift < 64; shift += 8) bytes_.add(static_cast<unsigned char>(value >> shift));
   }
   void add(std::string_view text) {
     add(text.size());
-    for (char c : text) add_byte(static_cast<unsigned char>(c));
+    for (char c : text) bytes_.add(static_cast<unsigned char>(c));
   }
-  std::uint64_t value() const { return value_; }
+  std::uint64_t value() const { return bytes_.value(); }
 
  private:
-  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
-  std::uint64_t value_ = 0xcbf29ce484222325;
+  base::Fnv1a bytes_;
 };
 
 std::uint64_t number(int value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }

@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/fnv1a.hpp"
 #include "base/launch/offer.hpp"
 #include "base/parse.hpp"
 
@@ -178,11 +178,7 @@ Found find_mpich(const Context& context) {
 
 // Spreads jobs that share a node over ports that neither services nor the system's own choice use (it chooses from
 // 32768 on).
-int slurm_port(std::string_view job) {
-  std::uint32_t hash = 2166136261U;  // FNV-1a
-  for (const char c : job) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16777619U;
-  return 20000 + static_cast<int>(hash % 10000);
-}
+int slurm_port(std::string_view job) { return 20000 + static_cast<int>(base::fnv1a_32(job) % 10000); }
 
 Found find_slurm(const Context& context) {
   const Environment& environment = context.environment;

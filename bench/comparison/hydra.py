@@ -1,19 +1,14 @@
 """The peers that Hydra starts: MPICH, Debian's and pip's, Intel MPI, and oneCCL on top of Intel MPI."""
 
-import re
-import shutil
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from .building import CannotBuild
-from .contenders import Contender, Variant, read_lines
+from .contenders import Variant
+from .mpi import (NETWORK_TLS, SHARED_MEMORY_TLS, contender, debian_launcher, told_version, wheel_environment,
+                  wheel_home)
 from .namespaces import INTERFACE
-from .open_mpi import NETWORK_TLS, SHARED_MEMORY_TLS
-from .processes import Command, run
-
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-NOT_THERE = "not in the peers' folder; bench/compare --install-peers brings it"
+from .processes import Command
 
 
 @dataclass(frozen=True)
@@ -78,31 +73,20 @@ def oneccl_variants(hydra, task):
     return [hydra.variant("mpi-tcp" if task.hosts else "mpi-shm")]
 
 
-def mpich_version(mpiexec, environment):
-    match = re.search(r"Version:\s*(\S+)", run([mpiexec, "--version"], 20, environment).output)
-    return match[1] if match else "unknown"
-
-
 def mpich(name, title, mpiexec, compiler, builder, environment):
-    version = mpich_version(mpiexec, environment)
+    version = told_version(mpiexec, r"Version:\s*(\S+)", environment) or "unknown"
     hydra = Hydra(mpiexec, builder.build("mpi.c", compiler, environment=environment, version=version), environment)
-    return Contender(name, title, version, partial(mpich_variants, hydra), read_lines,
-                     {"launcher": mpiexec, "program": str(hydra.program)})
+    return contender(name, title, version, partial(mpich_variants, hydra), mpiexec, hydra.program)
 
 
 def find_mpich_debian(builder, _folder):
-    mpiexec = shutil.which("mpiexec.mpich")
-    if mpiexec is None:
-        raise CannotBuild("no mpiexec.mpich; bench/compare --install-peers brings it")
-    return mpich("mpich", "MPICH (Debian)", mpiexec, "mpicc.mpich", builder, {})
+    return mpich("mpich", "MPICH (Debian)", debian_launcher("mpiexec.mpich"), "mpicc.mpich", builder, {})
 
 
 def find_mpich_wheel(builder, folder):
-    home = folder / "mpich"
-    if not (home / "bin" / "mpiexec").exists():
-        raise CannotBuild(NOT_THERE)
+    home = wheel_home(folder, "mpich", "mpiexec")
     return mpich("mpich-pip", "MPICH (pip)", str(home / "bin" / "mpiexec"), str(home / "bin" / "mpicc"), builder,
-                 {"PATH": f"{home}/bin:{SYSTEM_PATH}"})
+                 wheel_environment(home))
 
 
 def wheel_version(home, package):
@@ -113,10 +97,8 @@ def wheel_version(home, package):
 
 
 def intel_home(folder, package):
-    home = folder / package
-    if not (home / "bin" / "mpiexec.hydra").exists():
-        raise CannotBuild(NOT_THERE)
-    environment = {"PATH": f"{home}/bin:{SYSTEM_PATH}", "LD_LIBRARY_PATH": f"{home}/lib", "I_MPI_ROOT": str(home)}
+    home = wheel_home(folder, package, "mpiexec.hydra")
+    environment = {**wheel_environment(home), "LD_LIBRARY_PATH": f"{home}/lib", "I_MPI_ROOT": str(home)}
     return home, environment, ["-I", f"{home}/include", "-L", f"{home}/lib", f"-Wl,-rpath,{home}/lib"]
 
 
@@ -125,8 +107,7 @@ def find_intel_mpi(builder, folder):
     version = wheel_version(home, "impi-devel")
     program = builder.build("mpi.c", "gcc", [*flags, "-lmpi"], version=version)
     hydra = Hydra(str(home / "bin" / "mpiexec.hydra"), program, environment, intel=True)
-    return Contender("intelmpi", "Intel MPI (pip)", version, partial(intel_variants, hydra), read_lines,
-                     {"launcher": hydra.mpiexec, "program": str(program)})
+    return contender("intelmpi", "Intel MPI (pip)", version, partial(intel_variants, hydra), hydra.mpiexec, program)
 
 
 def find_oneccl(builder, folder):
@@ -134,5 +115,4 @@ def find_oneccl(builder, folder):
     version = wheel_version(home, "oneccl-devel")
     program = builder.build("oneccl.cpp", "g++", [*flags, "-lccl", "-Wl,--allow-shlib-undefined"], version=version)
     hydra = Hydra(str(home / "bin" / "mpiexec.hydra"), program, {**environment, "CCL_ROOT": str(home)}, intel=True)
-    return Contender("oneccl", "oneCCL (pip)", version, partial(oneccl_variants, hydra), read_lines,
-                     {"launcher": hydra.mpiexec, "program": str(program)})
+    return contender("oneccl", "oneCCL (pip)", version, partial(oneccl_variants, hydra), hydra.mpiexec, program)

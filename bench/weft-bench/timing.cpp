@@ -1,19 +1,18 @@
-// How many calls make a batch, how many batches there are, and what is read off them.
+// How long batches take, and what is read off them.
 #include "bench/weft-bench/timing.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <vector>
+
+#include "bench/weft-bench/batches.hpp"
 
 namespace weft::bench {
 namespace {
 
-constexpr double kBatchUs = 30;  // a clock read is about 22 ns: below a thousandth
 constexpr double kCalibrationUs = 300;
-constexpr int kMinBatches = 5;
-constexpr int kMaxBatches = 1000;  // enough for a 99th percentile
-constexpr int kMaxBatchCalls = 100'000;
 
 // Runs calls round robin; remembers where it was.
 class Caller {
@@ -42,22 +41,12 @@ class Caller {
   std::size_t next_ = 0;
 };
 
-struct Batches {
-  int batches = 0;
-  int calls = 0;   // in each
-  int longer = 0;  // the first so many have one more
-};
-
-Batches fixed(int iterations) {
-  const int batches = std::min(iterations, 100);
-  return {batches, iterations / batches, iterations % batches};
-}
-
-Batches within_budget(double call_us, double budget_s) {
-  const double calls = std::clamp(std::ceil(kBatchUs / call_us), 1.0, static_cast<double>(kMaxBatchCalls));
-  const double batches = std::clamp(budget_s * 1e6 / (calls * call_us), static_cast<double>(kMinBatches),
-                                    static_cast<double>(kMaxBatches));
-  return {static_cast<int>(batches), static_cast<int>(calls), 0};
+// Long calls need one only, and what was checked before has warmed up what is to be.
+Status warm_up(Communicator& communicator, Caller& caller, int calls) {
+  if (calls < 2) return caller.run(calls);
+  WEFT_TRY_ASSIGN(double first_us, caller.timed(1));
+  WEFT_TRY(agree_on_max(communicator, std::span(&first_us, 1)));
+  return first_us > kLongCallUs ? Status() : caller.run(calls - 1);
 }
 
 // What one call takes, roughly: agreed, so that all ranks make the same number of calls.
@@ -73,6 +62,29 @@ Result<double> estimate(Communicator& communicator, Caller& caller) {
   return call_us;
 }
 
+// Whether batches took longer than they may, on any rank: agreed, so that all ranks make the same number of calls.
+Result<bool> took_too_long(Communicator& communicator, const std::vector<double>& times, const Batches& plan) {
+  double spent_us = std::accumulate(times.begin(), times.end(), 0.0) * plan.calls;
+  WEFT_TRY(agree_on_max(communicator, std::span(&spent_us, 1)));
+  return spent_us > *plan.budget_us;
+}
+
+// Microseconds for one call, by batch.
+Result<std::vector<double>> run_batches(Communicator& communicator, Caller& caller, const Batches& plan) {
+  std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(plan.batches));
+  for (int batch = 0; batch < plan.batches; ++batch) {
+    if (plan.budget_us && is_time_looked_at(batch)) {
+      WEFT_TRY_ASSIGN(const bool over, took_too_long(communicator, times, plan));
+      if (over) break;
+    }
+    WEFT_TRY_ASSIGN(const double time_us, caller.timed(plan.calls + (batch < plan.longer ? 1 : 0)));
+    times.push_back(time_us);
+  }
+  WEFT_TRY(agree_on_max(communicator, times));
+  return times;
+}
+
 Timing summary(const std::vector<double>& times) {
   return {quantile(times, 0), quantile(times, 0.5), quantile(times, 0.99)};
 }
@@ -82,19 +94,16 @@ Timing summary(const std::vector<double>& times) {
 Result<Timing> time_calls(Communicator& communicator, std::span<const Operation> calls,
                           const TimingSettings& settings) {
   Caller caller(communicator, calls);
-  WEFT_TRY(caller.run(settings.warmup));
   Batches plan;
   if (settings.iterations > 0) {
+    WEFT_TRY(caller.run(settings.warmup));
     plan = fixed(settings.iterations);
   } else {
+    WEFT_TRY(warm_up(communicator, caller, settings.warmup));
     WEFT_TRY_ASSIGN(const double call_us, estimate(communicator, caller));
     plan = within_budget(call_us, settings.budget_s);
   }
-  std::vector<double> times(static_cast<std::size_t>(plan.batches));
-  for (int batch = 0; batch < plan.batches; ++batch) {
-    WEFT_TRY_ASSIGN(times[static_cast<std::size_t>(batch)], caller.timed(plan.calls + (batch < plan.longer ? 1 : 0)));
-  }
-  WEFT_TRY(agree_on_max(communicator, times));
+  WEFT_TRY_ASSIGN(const std::vector<double> times, run_batches(communicator, caller, plan));
   return summary(times);
 }
 

@@ -1,4 +1,4 @@
-// The clock: batches of back-to-back calls, each batch counted as its slowest rank saw it.
+// The clock: batches (batches.hpp) of back-to-back calls, each batch counted as its slowest rank saw it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace weft::bench {
 
 struct TimingSettings {
   int iterations = 0;  // 0: as many as fit budget_s
-  int warmup = 5;
+  int warmup = 5;      // where calls are long and iterations 0, one
   double budget_s = 0.2;
 };
 

@@ -17,8 +17,8 @@
 namespace weft::bench {
 namespace {
 
-constexpr ContestSettings kTuneSettings = {.rounds = 6, .budget_s = 0.004};
-constexpr ContestSettings kRegretSettings = {.rounds = 10, .budget_s = 0.004};
+constexpr int kTuneRounds = 6;
+constexpr int kRegretRounds = 10;  // half of them judge
 
 // Every second one.
 std::vector<std::size_t> alternate(const std::vector<std::size_t>& rounds, std::size_t first) {
@@ -81,6 +81,11 @@ std::string regret_text(const std::vector<Regret>& regrets, std::size_t calls) {
 
 }  // namespace
 
+ContestSettings settings_of(const Arguments& arguments) {
+  const int rounds = arguments.task == Task::Tune ? kTuneRounds : kRegretRounds;
+  return {rounds, arguments.time_budget_s / rounds};
+}
+
 std::vector<algorithms::MeasuredCell> cells_of(const std::vector<Contest>& contests, int ranks) {
   constexpr double kNsPerUs = 1000;
   std::vector<algorithms::MeasuredCell> cells;
@@ -134,7 +139,7 @@ std::string to_json(const std::vector<Regret>& regrets) {
 }
 
 Result<Summary> tune(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
-  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, kTuneSettings));
+  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, settings_of(arguments)));
   Summary summary{all_wrong(contests), {}};
   if (communicator.rank() == 0 && summary.wrong > 0) {
     summary.told = Status(Code::Internal, fmt::format("{} elements were wrong, so no table is written", summary.wrong));
@@ -151,7 +156,7 @@ Result<Summary> tune(Communicator& communicator, const Arguments& arguments, con
 }
 
 Result<Summary> measure_regret(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
-  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, kRegretSettings));
+  WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, settings_of(arguments)));
   Summary summary{all_wrong(contests), {}};
   if (communicator.rank() == 0) {
     std::vector<Regret> regrets;

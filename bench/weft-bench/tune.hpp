@@ -13,6 +13,9 @@
 
 namespace weft::bench {
 
+// The rounds of --tune or --regret, among which the arguments' time is divided.
+ContestSettings settings_of(const Arguments& arguments);
+
 // The contests' cells, one for each entrant.
 std::vector<algorithms::MeasuredCell> cells_of(const std::vector<Contest>& contests, int ranks);
 

@@ -176,15 +176,15 @@ void store(T value, std::byte* to) {
 
 }  // namespace
 
+std::uint64_t split_mix(std::uint64_t number) {
+  number += 0x9e3779b97f4a7c15;
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
+  return number ^ (number >> 31);
+}
+
 std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t salt) {
-  std::uint64_t z = (a << 40) ^ (b << 8) ^ salt;
-  for (int round = 0; round < 2; ++round) {
-    z += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    z ^= z >> 31;
-  }
-  return z;
+  return split_mix(split_mix((a << 40) ^ (b << 8) ^ salt));
 }
 
 std::int64_t contribution(const Reduction& what, int rank, std::uint64_t index) {

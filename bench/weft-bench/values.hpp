@@ -9,6 +9,8 @@
 
 namespace weft::bench {
 
+// SplitMix64's step: every bit of the result depends on every bit of the number.
+std::uint64_t split_mix(std::uint64_t number);
 // Same on all machines: SplitMix64 of the three.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t salt);
 

@@ -81,6 +81,13 @@ Status refuse_ignored(const Words& words, const Arguments& arguments) {
     return wrong(
         "--hash and --hash-count go with measuring a collective: leave them out with --tune, "
         "--regret, --calibrate, --explain and --soak");
+  if (words.calls_given || words.no_check)
+    return wrong(
+        "--iterations, --warmup and --no-check go with measuring a collective or send_recv: leave them out with "
+        "--tune, --regret, --calibrate, --explain and --soak");
+  const bool compares = arguments.task == Task::Tune || arguments.task == Task::Regret;
+  if (words.time_budget_given && !compares)
+    return wrong("--time-budget is not asked by --calibrate, --explain and --soak: leave it out");
   if (arguments.task != Task::Regret && !arguments.json.empty())
     return wrong(
         "--json holds measurements: leave it out, --tune and --calibrate write to --table, and "
@@ -95,6 +102,31 @@ Status convert_messages(const Words& words, Arguments& arguments) {
     return wrong("--algorithm, --hash and --in-place are of collectives: leave them out with send_recv");
   if (arguments.symmetric) return wrong("send_recv takes buffers of its own: leave --symmetric out");
   arguments.task = Task::Messages;
+  return {};
+}
+
+// --tune and --regret.
+Status convert_comparison(const Words& words, Arguments& arguments) {
+  if (!arguments.algorithm.empty())
+    return wrong("--algorithm leaves nothing to compare: leave it out with --tune and --regret");
+  arguments.collectives = compared_kinds();
+  if (!words.collectives.empty()) {
+    WEFT_TRY_ASSIGN(arguments.collectives,
+                    named(words.collectives, arguments.collectives, "collective to compare", parse_kind));
+  }
+  for (const Kind& kind : arguments.collectives) {
+    if (kind.uneven)
+      return wrong(fmt::format("{} is chosen as {} is: give that", to_string(kind), to_string(kind.collective)));
+  }
+  if (!words.factor_given) arguments.factor = 4;
+  if (!words.time_budget_given) arguments.time_budget_s = arguments.task == Task::Tune ? kTuneBudgetS : kRegretBudgetS;
+  // A cell of the table knows neither type nor place nor numerics.
+  const bool one_of_each = words.dtypes.size() == 1 && words.ops.size() == 1 && words.dtypes.front() != "all" &&
+                           words.ops.front() != "all" && !(words.out_of_place && arguments.in_place);
+  if (arguments.task == Task::Tune && !one_of_each)
+    return wrong("--tune measures one --dtype, one --op, and in place or not: give one of each");
+  if (arguments.task == Task::Tune && words.numerics == "invariant")
+    return wrong("--tune measures all algorithms, which --numerics invariant does not allow: leave it out");
   return {};
 }
 
@@ -119,26 +151,7 @@ Status convert_task(const Words& words, Arguments& arguments) {
     WEFT_TRY_ASSIGN(arguments.collectives, named(words.collectives, all_kinds(), "collective", parse_kind));
     return {};
   }
-  if (!arguments.algorithm.empty())
-    return wrong("--algorithm leaves nothing to compare: leave it out with --tune and --regret");
-  arguments.collectives = compared_kinds();
-  if (!words.collectives.empty()) {
-    WEFT_TRY_ASSIGN(arguments.collectives,
-                    named(words.collectives, arguments.collectives, "collective to compare", parse_kind));
-  }
-  for (const Kind& kind : arguments.collectives) {
-    if (kind.uneven)
-      return wrong(fmt::format("{} is chosen as {} is: give that", to_string(kind), to_string(kind.collective)));
-  }
-  if (!words.factor_given) arguments.factor = 4;
-  // A cell of the table knows neither type nor place nor numerics.
-  const bool one_of_each = words.dtypes.size() == 1 && words.ops.size() == 1 && words.dtypes.front() != "all" &&
-                           words.ops.front() != "all" && !(words.out_of_place && arguments.in_place);
-  if (arguments.task == Task::Tune && !one_of_each)
-    return wrong("--tune measures one --dtype, one --op, and in place or not: give one of each");
-  if (arguments.task == Task::Tune && words.numerics == "invariant")
-    return wrong("--tune measures all algorithms, which --numerics invariant does not allow: leave it out");
-  return {};
+  return convert_comparison(words, arguments);
 }
 
 // Only what can be quantised, and nothing that would not count.

@@ -30,6 +30,8 @@ struct Words {
   bool factor_given = false;
   bool root_given = false;
   bool hash_count_given = false;
+  bool calls_given = false;  // --iterations or --warmup
+  bool time_budget_given = false;
   bool list = false;
   std::string numerics;
   std::string quantise;

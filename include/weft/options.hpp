@@ -27,7 +27,7 @@ struct Options {
   int timeout_ms = kDefaultTimeoutMs;   // WEFT_TIMEOUT in seconds
   std::vector<std::string> transports;  // WEFT_TRANSPORTS "shm,ucx": allowed, in order of preference; empty: all
   std::string algorithms;               // WEFT_ALGORITHMS "all_reduce:0-4k:recursive_doubling;all_reduce:4k-:ring"
-  std::string table_file;  // WEFT_TABLE: what was measured here (weft-bench --tune); rank 0's is used by all
+  std::string table_file;  // WEFT_TABLE: what weft-bench --tune and --calibrate measured here; rank 0's is used by all
   std::vector<std::string> schedule_files;  // WEFT_SCHEDULES "a.json:b.json": schedules besides the built-in
                                             // algorithms; rank 0's are used by all
   std::string host_id;                      // WEFT_HOST_ID separates ranks of one machine, never joins those of two

@@ -154,7 +154,7 @@ typedef struct weft_options {
   const char* host_id;           /* WEFT_HOST_ID: separates ranks of one machine */
   const char* log_level;         /* WEFT_LOG: debug, info, warn, error, off; warn */
   const char* numerics;          /* WEFT_NUMERICS: "fast" or "invariant"; fast */
-  const char* table_file;        /* WEFT_TABLE: what weft-bench --tune measured; none */
+  const char* table_file;        /* WEFT_TABLE: what weft-bench --tune and --calibrate measured; none */
   const char* schedule_files;    /* WEFT_SCHEDULES: "ring.json:tree.json", besides the built-in algorithms; none */
 } weft_options_t;
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "base/limits.hpp"
+
 namespace weft {
 namespace {
 
@@ -59,6 +61,12 @@ TEST(Types, values_outside_the_enumerations_are_invalid_but_print) {
   EXPECT_EQ(to_string(static_cast<DataType>(200)), "unknown");
   EXPECT_EQ(to_string(static_cast<ReduceOp>(200)), "unknown");
   EXPECT_EQ(to_string(static_cast<Collective>(200)), "unknown");
+}
+
+TEST(Types, operators_of_programs_have_one_name) {
+  EXPECT_EQ(to_string(static_cast<ReduceOp>(kFirstUserOp)), "user_defined");
+  EXPECT_EQ(to_string(static_cast<ReduceOp>(kFirstUserOp + base::kMaxOperators - 1)), "user_defined");
+  EXPECT_EQ(to_string(static_cast<ReduceOp>(kFirstUserOp + base::kMaxOperators)), "unknown");
 }
 
 TEST(Types, every_name_is_unique_and_parses_back) {

@@ -170,6 +170,37 @@ TEST(Arguments, what_compares_algorithms_takes_all_collectives_in_factors_of_fou
   EXPECT_THAT(parse_words({"--tune", "--numerics", "invariant"}).text, HasSubstr("leave it out"));
 }
 
+TEST(Arguments, what_compares_algorithms_takes_a_time_for_each) {
+  EXPECT_EQ(parse_words({"--tune"}).arguments->time_budget_s, kTuneBudgetS);
+  EXPECT_EQ(parse_words({"--regret"}).arguments->time_budget_s, kRegretBudgetS);
+  EXPECT_EQ(parse_words({"--tune", "--time-budget", "3"}).arguments->time_budget_s, 3);
+  EXPECT_EQ(parse_words({"--regret", "--time-budget", "0.2"}).arguments->time_budget_s, 0.2);
+}
+
+TEST(Arguments, what_a_task_would_ignore_is_refused) {
+  const std::vector<std::vector<std::string>> tasks = {
+      {"--tune"}, {"--regret"}, {"--calibrate"}, {"--soak", "1"}, {"all_reduce", "--explain"}};
+  for (const auto& task : tasks) {
+    for (const std::vector<std::string>& ignored :
+         {std::vector<std::string>{"--iterations", "0"}, {"--warmup", "5"}, {"--no-check"}}) {
+      std::vector<std::string> words = task;
+      words.insert(words.end(), ignored.begin(), ignored.end());
+      const auto parsed = parse_words(words);
+      EXPECT_TRUE(parsed.wrong) << task.back() << " " << ignored.front();
+      EXPECT_THAT(parsed.text, HasSubstr("--iterations, --warmup and --no-check go with measuring"));
+    }
+    std::vector<std::string> checked = task;
+    checked.emplace_back("--check");
+    EXPECT_FALSE(parse_words(checked).wrong) << task.back();
+  }
+  for (std::size_t i = 2; i < tasks.size(); ++i) {
+    std::vector<std::string> words = tasks[i];
+    words.insert(words.end(), {"--time-budget", "1"});
+    EXPECT_THAT(parse_words(words).text, HasSubstr("--time-budget is not asked by --calibrate, --explain and --soak"));
+  }
+  EXPECT_FALSE(parse_words({"send_recv", "-n", "2", "--iterations", "3", "--warmup", "1", "--no-check"}).wrong);
+}
+
 TEST(Arguments, buffers_are_separate_unless_in_place_is_asked_for) {
   const auto plain = parse_words({"all_reduce"}).arguments;
   EXPECT_TRUE(plain->out_of_place && !plain->in_place);

@@ -73,6 +73,65 @@ class Loop(unittest.TestCase):
             self.assertEqual(done.returncode, 2, words)
 
 
+# A clock that only calls move: they take QUICK us each, and SLOW from the call number WHEN on.
+CLOCKED_PEER = """
+#define _GNU_SOURCE
+#include <time.h>
+static double passed_us;
+static int clock_of_calls(clockid_t clock, struct timespec* now) {
+  (void)clock;
+  now->tv_sec = (time_t)(passed_us / 1e6);
+  now->tv_nsec = (long)((passed_us - (double)now->tv_sec * 1e6) * 1e3);
+  return 0;
+}
+#define clock_gettime clock_of_calls
+#include "loop.h"
+static int calls;
+static void run(const struct Call* call) {
+  if (call->collective != BROADCAST) memcpy(call->out, call->in, call->count * sizeof(float));
+  passed_us += ++calls < WHEN ? QUICK : SLOW;
+}
+static void agree_on_max(double* values, int number) { (void)values, (void)number; }
+int main(int argc, char** argv) {
+  const struct Peer peer = {0, 1, NULL, NULL, run, agree_on_max};
+  const struct Settings settings = read_settings(argc, argv, NULL);
+  measure_all(&peer, &settings);
+  printf("passed %.0f\\n", passed_us);
+  return 0;
+}
+"""
+
+
+@unittest.skipUnless(shutil.which("gcc"), "no gcc")
+class Budget(unittest.TestCase):
+    def batches_and_seconds(self, quick, slow, when):
+        with tempfile.TemporaryDirectory(prefix="weft-compare-test.") as folder:
+            source, program = Path(folder) / "peer.c", Path(folder) / "peer"
+            source.write_text(CLOCKED_PEER.replace("QUICK", str(quick)).replace("SLOW", str(slow)).replace("WHEN", str(when)))
+            subprocess.run(["gcc", "-std=gnu11", "-O2", "-I", SOURCES, source, "-o", program], check=True, timeout=120)
+            words = [program, "--collectives", "all_reduce", "--max-bytes", "8", "--time-budget", "0.1"]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+        result, passed = (line.split() for line in done.stdout.splitlines())
+        return int(result[7]), float(passed[1]) / 1e6
+
+    def test_calls_that_keep_their_pace_fill_the_time(self):
+        batches, seconds = self.batches_and_seconds(100, 100, 1)
+        self.assertIn(batches, (999, 1000))
+        self.assertAlmostEqual(seconds, 0.101, delta=0.001)
+
+    def test_calls_that_become_slow_after_the_estimate_do_not_make_all_batches(self):
+        # At 15 us a call the time is for 1,000 batches of two; at 8 ms these would take 16 s.
+        batches, seconds = self.batches_and_seconds(15, 8000, 40)
+        self.assertLessEqual(batches, 20)
+        self.assertLess(seconds, 0.5)
+
+    def test_five_batches_are_made_unless_they_take_more_than_a_second(self):
+        self.assertEqual(self.batches_and_seconds(100_000, 100_000, 1)[0], 5)
+        batches, seconds = self.batches_and_seconds(4_000_000, 4_000_000, 1)
+        self.assertEqual(batches, 1)
+        self.assertEqual(seconds, 20)  # two checks, one to warm up, one to estimate, one timed
+
+
 @unittest.skipUnless(shutil.which("gcc"), "no gcc")
 class Building(unittest.TestCase):
     def setUp(self):

@@ -32,6 +32,19 @@ TEST(Contest, times_are_compared_within_a_round) {
   EXPECT_DOUBLE_EQ(two.time_us(two.entrants[1]), 9);
 }
 
+TEST(Contest, the_rounds_share_the_time_of_an_algorithm) {
+  Arguments arguments;
+  for (const Task task : {Task::Tune, Task::Regret}) {
+    arguments.task = task;
+    for (const double time_budget_s : {0.024, 3.0}) {
+      arguments.time_budget_s = time_budget_s;
+      const ContestSettings settings = settings_of(arguments);
+      EXPECT_GE(settings.rounds, 4);
+      EXPECT_NEAR(settings.rounds * settings.budget_s, time_budget_s, 1e-9);
+    }
+  }
+}
+
 TEST(Tune, each_entrant_is_a_cell) {
   const Contest two = contest({{"ring", 1, {10, 10}}, {"direct", 2, {30}}}, {1, 1});
   EXPECT_THAT(cells_of({two}, 4),

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -39,11 +41,16 @@ TEST(HitPath, a_repeated_call_allocates_nothing) {
   job.options.timeout_ms = 20'000;
   testing::run_job(2, job, [&](CommunicatorState& communicator) {
     std::vector<float> in(1000, 1), out(1000);
+    const std::array<std::uint64_t, 2> counts = {3, 400};
+    const std::array<std::uint64_t, 2> offsets = {500, 20};
     const auto round = [&] {
       return communicator.run(all_reduce(in.data(), out.data(), 2, DataType::Float32)).ok() &&
              communicator.run(all_reduce(in.data(), out.data(), 1000, DataType::Float32)).ok() &&
              communicator.run(all_reduce(out.data(), out.data(), 2, DataType::Float32)).ok() &&
              communicator.run(quantised(all_reduce(in.data(), out.data(), 1000, DataType::Float32), Quantisation::Int8))
+                 .ok() &&
+             communicator.run(all_gather_v(in.data(), out.data(), {counts.data()}, DataType::Float32)).ok() &&
+             communicator.run(all_gather_v(in.data(), out.data(), {counts.data(), offsets.data()}, DataType::Float32))
                  .ok() &&
              communicator.run(barrier()).ok();
     };

@@ -4,9 +4,10 @@
 
 #include <atomic>
 #include <cstring>
-#include <random>
+#include <vector>
 
 #include "algorithms/canonical_order.hpp"
+#include "bench/weft-bench/unruly.hpp"
 #include "comm/kernels/kernels.hpp"
 #include "tests/comm/support/exercise.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
@@ -17,29 +18,9 @@ namespace {
 
 using Buffer = std::vector<std::byte>;
 
-// Floats of every significand and of exponents near 1, by rank and index only.
 Buffer unruly(DataType dtype, std::uint64_t elements, int rank) {
-  std::mt19937_64 random(static_cast<unsigned>(rank) * 7919U + 1U);
-  const std::size_t element = size_of(dtype);
-  Buffer buffer(elements * element);
-  for (std::uint64_t i = 0; i < elements; ++i) {
-    const auto value =
-        static_cast<float>((static_cast<double>(random() >> 11) * 0x1p-53 + 0.5) * (random() % 2 == 0 ? 1 : -1) *
-                           std::ldexp(1.0, static_cast<int>(random() % 9) - 4));
-    std::uint64_t bits = 0;
-    if (dtype == DataType::Float64) {
-      const double wide = static_cast<double>(value) * 1.0000000123456789;
-      std::memcpy(&bits, &wide, sizeof wide);
-    } else {
-      std::uint32_t narrow = 0;
-      std::memcpy(&narrow, &value, sizeof value);
-      // A bfloat16 is the upper half of a float; that half, as another 16-bit or 8-bit float, is as good a number.
-      bits = dtype == DataType::Float32 ? narrow : dtype == DataType::BFloat16 ? narrow >> 16 : 0;
-      if (dtype == DataType::Float16) bits = (narrow >> 16 & 0x8000U) | 0x3000U | (narrow & 0x0fffU);
-      if (dtype == DataType::Float8E4M3) bits = (narrow >> 24 & 0x80U) | 0x20U | (narrow & 0x1fU);
-    }
-    std::memcpy(buffer.data() + i * element, &bits, element);
-  }
+  Buffer buffer(elements * size_of(dtype));
+  bench::write_unruly(buffer, dtype, rank);
   return buffer;
 }
 

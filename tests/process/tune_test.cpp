@@ -80,5 +80,13 @@ TEST(TuneProgram, algorithms_are_not_given_where_they_are_compared) {
   EXPECT_THAT(uneven.output, HasSubstr("all_to_all_v is chosen as all_to_all is"));
 }
 
+TEST(TuneProgram, what_it_would_ignore_is_refused) {
+  for (const char* task : {"--tune", "--regret"}) {
+    const auto outcome = run({program("weft-bench"), task, "all_reduce", "-n", "2", "--iterations", "3"});
+    EXPECT_EQ(outcome.exit_code, 2) << task;
+    EXPECT_THAT(outcome.output, HasSubstr("--iterations, --warmup and --no-check go with measuring a collective"));
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -113,5 +113,18 @@ TEST(Fingerprint, is_equal_for_like_machines_and_differs_for_others) {
   EXPECT_NE(fingerprint(*model("cores:2")), fingerprint(*model("cores:4")));
 }
 
+// FNV-1a of each node's kind, parent, host, device and cores, worked out by another program.
+TEST(Fingerprint, stays_what_tables_on_disk_hold) {
+  Graph graph;
+  Node machine;
+  machine.cores = 2;
+  Node gpu;
+  gpu.kind = NodeKind::Gpu;
+  gpu.parent = graph.add(machine);
+  gpu.device = "10de:2330";
+  graph.add(gpu);
+  EXPECT_EQ(fingerprint(graph), "1host-1gpu-f170da83df3149d0");
+}
+
 }  // namespace
 }  // namespace weft::topology

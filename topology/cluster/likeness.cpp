@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fnv1a.hpp"
 #include "topology/device_kinds.hpp"
 #include "topology/diff/common_facts.hpp"
 #include "topology/diff/flat_facts.hpp"
@@ -32,14 +33,15 @@ class Hash {
   void add_known(std::string_view name, const std::optional<T>& value) {
     if (value) add("{} {}", name, *value);
   }
-  Likeness value() const { return value_; }
+  Likeness value() const { return {first_.value(), second_.value()}; }
 
  private:
   void add_byte(unsigned char byte) {
-    value_.first = (value_.first ^ byte) * 0x100000001b3;
-    value_.second = (value_.second ^ byte ^ 0x5a) * 0x100000001b3;
+    first_.add(byte);
+    second_.add(byte ^ 0x5aU);
   }
-  Likeness value_{0xcbf29ce484222325, 0x84222325cbf29ce4};
+  base::Fnv1a first_;
+  base::Fnv1a second_{0x84222325cbf29ce4};
   std::string text_;
 };
 

@@ -14,6 +14,9 @@
 enum Collective { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BROADCAST, BARRIER, COLLECTIVES };
 enum { PERIOD = 1021, MIN_BATCHES = 5, MAX_BATCHES = 1000, MAX_BATCH_CALLS = 100000 };
 
+// Calls that take longer are made less often: five batches of them take more than a second.
+static const double long_call_us = 2e5;
+
 static const char* const collective_names[COLLECTIVES] = {"all_reduce", "all_gather", "reduce_scatter",
                                                           "all_to_all", "broadcast",  "barrier"};
 
@@ -171,6 +174,15 @@ static double timed(const struct Peer* peer, struct Call* call, int number) {
   return (now_us() - start) / number;
 }
 
+// Long calls need one only.
+static void warm_up(const struct Peer* peer, struct Call* call, int calls) {
+  double first_us = 0;
+  if (calls > 0) first_us = timed(peer, call, 1);
+  if (calls < 2) return;
+  peer->agree_on_max(&first_us, 1);
+  if (first_us <= long_call_us) timed(peer, call, calls - 1);
+}
+
 // What one call takes, roughly: agreed, so that all ranks make the same number of calls.
 static double estimate(const struct Peer* peer, struct Call* call) {
   double call_us = 0;
@@ -190,16 +202,34 @@ static int ascending(const void* left, const void* right) {
   return (a > b) - (a < b);
 }
 
-// Batches of back-to-back calls, at least 30 us each; a batch counts as its slowest rank saw it.
+// Whether the batches took longer than they may, on any rank: agreed, so that all ranks make the same number of calls.
+static int took_too_long(const struct Peer* peer, const double* times, const struct Timing* timing, double budget_us) {
+  double spent_us = 0;
+  for (int batch = 0; batch < timing->batches; ++batch) spent_us += times[batch] * timing->calls;
+  peer->agree_on_max(&spent_us, 1);
+  return spent_us > budget_us;
+}
+
+// Batches of back-to-back calls, at least 30 us each; a batch counts as its slowest rank saw it. The estimate may be
+// far too low, where ranks share cores: whether the time is over is asked after MIN_BATCHES and then whenever their
+// number has doubled, so that asking disturbs few.
 static struct Timing time_calls(const struct Peer* peer, struct Call call, const struct Settings* settings) {
   static double times[MAX_BATCHES];
   struct Timing timing;
   call.root = 0;
-  timed(peer, &call, settings->warmup);
+  warm_up(peer, &call, settings->warmup);
   const double call_us = estimate(peer, &call);
   timing.calls = (int)between(1, 30 / call_us + 0.999, MAX_BATCH_CALLS);
-  timing.batches = (int)between(MIN_BATCHES, settings->budget_us / (timing.calls * call_us), MAX_BATCHES);
-  for (int batch = 0; batch < timing.batches; ++batch) times[batch] = timed(peer, &call, timing.calls);
+  const double fewest = between(1, (double)MIN_BATCHES * long_call_us / call_us, MIN_BATCHES);
+  const int planned = (int)between(fewest, settings->budget_us / (timing.calls * call_us), MAX_BATCHES);
+  int next_look = MIN_BATCHES;
+  for (timing.batches = 0; timing.batches < planned; ++timing.batches) {
+    if (timing.batches == next_look) {
+      if (took_too_long(peer, times, &timing, settings->budget_us)) break;
+      next_look *= 2;
+    }
+    times[timing.batches] = timed(peer, &call, timing.calls);
+  }
   peer->agree_on_max(times, timing.batches);
   qsort(times, (size_t)timing.batches, sizeof times[0], ascending);
   const int last = timing.batches - 1;
