@@ -4,6 +4,8 @@
 // a half of that from 32 KiB on (Zen 3), and twice as fast into lines that another core has read (Zen 5).
 #include "base/copy_bytes.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +22,12 @@
 #endif
 
 namespace weft::base {
+
+std::size_t streaming_bytes(int ranks) noexcept {
+  const long cache = ::sysconf(_SC_LEVEL3_CACHE_SIZE);  // 0 or less: unknown
+  const auto buffers = 2 * static_cast<std::size_t>(std::max(ranks, 1));
+  return std::max(kStreamingBytes, cache > 0 ? static_cast<std::size_t>(cache) / buffers : 0);
+}
 
 #if defined(WEFT_X86_COPIES)
 

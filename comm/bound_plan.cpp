@@ -221,6 +221,18 @@ class ChannelBinder {
   std::vector<std::uint32_t> slices_;      // by that position
 };
 
+// Of a call that reduces nothing.
+transports::Traffic traffic_of(const std::vector<Instruction>& instructions) {
+  bool in = false;
+  bool out = false;
+  for (const Instruction& instruction : instructions) {
+    const bool forwards = instruction.code == InstructionCode::RecvSend;
+    in = in || forwards || instruction.code == InstructionCode::Recv;
+    out = out || forwards || sends(instruction.code);
+  }
+  return in && out ? transports::Traffic::BothWays : transports::Traffic::OneWay;
+}
+
 // Of a block that one replica does in one pass.
 std::uint64_t most_elements(const Operation& operation, int chunks_per_block, const Passes& passes) {
   const std::uint64_t chunk_elements = passes.chunk_bytes / size_of(operation.dtype);
@@ -278,7 +290,9 @@ class PassBinder {
     ChannelBinder binder(Places(schedule_, rank_, operation_, segment), channel, empty_messages, lanes_,
                          swapped_ == nullptr ? nullptr : &(*swapped_)[static_cast<std::size_t>(channel)]);
     const RankProgram& program = schedule_.ranks[static_cast<std::size_t>(rank_)];
-    return binder.bind(program.channels[static_cast<std::size_t>(channel)]);
+    BoundChannel bound = binder.bind(program.channels[static_cast<std::size_t>(channel)]);
+    bound.traffic = reduces(operation_.collective) ? transports::Traffic::Reduced : traffic_of(bound.instructions);
+    return bound;
   }
 
   const Schedule& schedule_;

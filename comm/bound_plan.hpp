@@ -26,6 +26,7 @@ struct BoundChannel {
   std::vector<std::uint16_t> lanes;     // every lane the instructions name, each once
   std::vector<std::uint32_t> messages;  // by position in `lanes`: how many sends the channel queues on it at most
   std::uint64_t scratch_bytes = 0;
+  transports::Traffic traffic = transports::Traffic::OneWay;
   bool sends_scratch = false;  // a pass must not begin while the one before it may still be read there
 
   const std::vector<Instruction>& of_pass(bool last) const {

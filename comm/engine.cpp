@@ -120,7 +120,7 @@ void Engine::begin_pass(Channel& channel) {
   channel.offered = nullptr;
   channel.receiving = channel.whole = false;
   channel.shared = nullptr;
-  for (const std::uint16_t lane : channel.program->lanes) lanes_[lane]->mark();
+  for (const std::uint16_t lane : channel.program->lanes) lanes_[lane]->mark(channel.program->traffic);
 }
 
 // False: it cannot be finished now; called again later, it goes on where it was.

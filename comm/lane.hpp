@@ -34,7 +34,11 @@ class Lane final {
   }
 
   // An operation begins: waits count from here.
-  void mark() { mark_ = enqueued_; }
+  void mark(transports::Traffic traffic) {
+    mark_ = enqueued_;
+    if (traffic != traffic_) [[unlikely]]
+      endpoint_->set_traffic(traffic_ = traffic);
+  }
 
   // Posts now if it can, else queues. Returns false if it was queued.
   bool send(const std::byte* data, std::size_t bytes, const transports::Signature& signature) {
@@ -113,6 +117,7 @@ class Lane final {
   std::uint64_t done_ = 0;  // sends, as last asked
   RingQueue<Message> queue_;
   int peer_;
+  transports::Traffic traffic_ = transports::Traffic::OneWay;
 };
 
 }  // namespace weft::comm

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "algorithms/operand_order.hpp"
 #include "algorithms/verify.hpp"
 #include "base/assert.hpp"
@@ -174,6 +176,13 @@ Result<std::unique_ptr<BoundPlan>> Planner::plan(const Operation& operation, con
   return plan;
 }
 
+// Of the group, on the host of `rank`: those that share its caches.
+int Planner::ranks_beside(int rank) const {
+  for (const std::vector<int>& host : model_->group().hosts)
+    if (std::find(host.begin(), host.end(), rank) != host.end()) return static_cast<int>(host.size());
+  return 1;
+}
+
 Result<std::unique_ptr<BoundPlan>> Planner::plan_schedule(const Operation& operation, const UserOperator* made,
                                                           const Choice& choice, bool in_place, int rank,
                                                           LaneDirectory& lanes) {
@@ -193,7 +202,7 @@ Result<std::unique_ptr<BoundPlan>> Planner::plan_schedule(const Operation& opera
   const Passes passes = passes_of(chosen);
   auto plan =
       std::make_unique<BoundPlan>(bind(*schedule, rank, operation, lanes, passes, ordered ? &swapped : nullptr));
-  plan->streaming = footprint(operation, rank, schedule->size).out_bytes >= base::kStreamingBytes;
+  plan->streaming = footprint(operation, rank, schedule->size).out_bytes >= base::streaming_bytes(ranks_beside(rank));
   // With what decides how messages are cut: two builds that differ there make other calls.
   plan->hash = mix(schedule->program_hash, passes.chunk_bytes);
   return plan;

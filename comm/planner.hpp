@@ -80,6 +80,7 @@ class Planner final {
                                           const Form& form, int rank);
   // Whether a call's schedule must be one for blocks of unequal counts.
   bool parted(const Operation& operation, const algorithms::Selected& chosen) const;
+  int ranks_beside(int rank) const;
   Result<std::unique_ptr<BoundPlan>> plan_schedule(const Operation& operation, const UserOperator* made,
                                                    const Choice& choice, bool in_place, int rank, LaneDirectory& lanes);
 

@@ -37,8 +37,6 @@ Runtime::Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorith
       connections_(static_cast<std::size_t>(parts_.store->size())),
       control_(std::make_unique<Control>(*parts_.store)),
       progress_(std::move(progress)) {
-  if (oversubscribed())
-    for (const auto& transport : parts_.transports) transport->crowd();
   log_.info("one of {} on {} of {}; they agreed on {}", base::plural(size(), "rank"),
             agreement_.hosts[static_cast<std::size_t>(agreement_.ranks[static_cast<std::size_t>(rank())].host)],
             base::plural(agreement_.hosts.size(), "host"), fmt::join(agreement_.transports, ", then "));

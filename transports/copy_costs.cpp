@@ -17,22 +17,33 @@ void CopyCost::learn(std::size_t bytes, std::int64_t taken_ns) {
   ns_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(next, 1, 1'000'000'000));
 }
 
-void ReceiverCosts::publish(PublishedCosts& published) {
+void ReceiverCosts::publish(PublishedCost& published) {
   const std::chrono::nanoseconds taken = Clock::now() - begun_;
-  CopyCost& cost = read_ ? read_cost_ : slot_;
+  Known& known = known_[cost_size(bytes_)];
+  CopyCost& cost = read_ ? known.read : known.slot;
   cost.learn(bytes_, taken.count());
   (read_ ? published.read_ns : published.slot_ns).store(cost.ns(), std::memory_order_relaxed);
   bytes_ = 0;
 }
 
-bool SenderCosts::read_next(const PublishedCosts& receiver) {
-  const std::uint32_t read = receiver.read_ns.load(std::memory_order_relaxed);
-  const std::uint32_t slot = receiver.slot_ns.load(std::memory_order_relaxed);
-  ++messages_;
+bool SenderCosts::read_next(std::size_t bytes, const PublishedCosts& receiver) {
+  if (traffic_ == Traffic::Reduced) return false;
+  const std::size_t size = cost_size(bytes);
+  const std::uint32_t read = receiver[size].read_ns.load(std::memory_order_relaxed);
+  const std::uint32_t slot = receiver[size].slot_ns.load(std::memory_order_relaxed);
+  const std::uint32_t fill = known_[size].fill.ns();
+  const std::uint32_t message = known_[size].messages++;
   // Until both are known they take turns.
-  if (read == 0 || slot == 0 || fill_.ns() == 0) return messages_ % 2 == 0;
-  const bool cheaper = std::uint64_t{read} * 8 < (std::uint64_t{slot} + fill_.ns()) * kEighths;
-  return messages_ % kMessagesPerTrial == 0 ? !cheaper : cheaper;
+  if (read == 0 || slot == 0 || fill == 0) return message % 2 != 0;
+  const bool cheaper = is_cheaper(read, slot, fill);
+  const std::uint32_t period = message < kEarlyMessages ? kMessagesPerEarlyTrials : kMessagesPerTrials;
+  return message % period >= period - kTrials ? !cheaper : cheaper;
+}
+
+// A rank that sends and receives fills and empties slots in turn. One that only sends fills them while the receiver
+// empties others, and while its messages are read it waits.
+bool SenderCosts::is_cheaper(std::uint64_t read, std::uint64_t slot, std::uint64_t fill) const {
+  return read * (traffic_ == Traffic::BothWays ? 1 : 2) < slot + fill;
 }
 
 }  // namespace weft::transports

@@ -5,15 +5,25 @@
 // publishes that beside its credit; the sender adds what filling the slot takes. Now and then the other way is tried.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+
+#include "transports/transport.hpp"
 
 namespace weft::transports {
 
 // Shorter messages go through slots, and no clock is read.
 inline constexpr std::size_t kMeasuredBytes = 16 * 1024;
+// From 16, 32 and 64 KiB on: a system call's own time counts for the more the shorter a message is.
+inline constexpr std::size_t kCostSizes = 3;
+inline std::size_t cost_size(std::size_t bytes) {
+  const auto doublings = static_cast<std::size_t>(std::bit_width(bytes / kMeasuredBytes)) - 1;
+  return doublings < kCostSizes ? doublings : kCostSizes - 1;
+}
 
 // Time per kMeasuredBytes, smoothed. What takes very much longer than usual was interrupted, and counts for little.
 class CopyCost final {
@@ -25,11 +35,12 @@ class CopyCost final {
   std::uint32_t ns_ = 0;
 };
 
-// Of the receiving side; on the line of its credit. 0: not known yet.
-struct PublishedCosts {
+// Of the receiving side; beside its credit. 0: not known yet.
+struct PublishedCost {
   std::atomic<std::uint32_t> slot_ns;
   std::atomic<std::uint32_t> read_ns;
 };
+using PublishedCosts = std::array<PublishedCost, kCostSizes>;
 
 // The receiver's: one message at a time.
 class ReceiverCosts final {
@@ -37,55 +48,75 @@ class ReceiverCosts final {
   // A message is delivered.
   void begin(std::size_t bytes, bool read) {
     if (bytes < kMeasuredBytes) return;
-    if (!read && slot_.ns() != 0 && ++slots_ % kSlotsPerProbe != 0) return;
+    Known& known = known_[cost_size(bytes)];
+    if (!read && bytes < kTimedBytes && ++known.slots % kSlotsPerProbe != 0) return;
     bytes_ = bytes;
     read_ = read;
     begun_ = Clock::now();
   }
   // It was returned.
   void end(PublishedCosts& published) {
-    if (bytes_ != 0) publish(published);
+    if (bytes_ != 0) publish(published[cost_size(bytes_)]);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::uint32_t kSlotsPerProbe = 16;
+  // Of shorter ones in slots the clock is read for some only.
+  static constexpr std::size_t kTimedBytes = 2 * kMeasuredBytes;
+  static constexpr std::uint32_t kSlotsPerProbe = 4;
 
-  void publish(PublishedCosts& published);
+  struct Known {
+    CopyCost slot;
+    CopyCost read;
+    std::uint32_t slots = 0;
+  };
 
-  CopyCost slot_;
-  CopyCost read_cost_;
+  void publish(PublishedCost& published);
+
+  std::array<Known, kCostSizes> known_;
   std::size_t bytes_ = 0;  // 0: not measured
   bool read_ = false;
-  std::uint32_t slots_ = 0;
   Clock::time_point begun_;
 };
 
-// The sender's.
+// The sender's, of messages of kMeasuredBytes or more.
 class SenderCosts final {
  public:
-  // Whether the next long message had better be read from where it is.
-  bool read_next(const PublishedCosts& receiver);
+  void set_traffic(Traffic traffic) { traffic_ = traffic; }
+  // Whether the next such message had better be read from where it is.
+  bool read_next(std::size_t bytes, const PublishedCosts& receiver);
   // Whether reading is cheaper even if the slot were filled for nothing.
-  static bool reads_cheaply(const PublishedCosts& receiver) {
-    const std::uint32_t read = receiver.read_ns.load(std::memory_order_relaxed);
-    return read != 0 && read < receiver.slot_ns.load(std::memory_order_relaxed);
+  bool reads_cheaply(std::size_t bytes, const PublishedCosts& receiver) const {
+    const PublishedCost& cost = receiver[cost_size(bytes)];
+    const std::uint32_t read = cost.read_ns.load(std::memory_order_relaxed);
+    return traffic_ != Traffic::Reduced && read != 0 && read < cost.slot_ns.load(std::memory_order_relaxed);
   }
   // Whether the next fill of a slot is to be timed: the first, and now and then.
-  bool measures_fill() { return fill_.ns() == 0 || ++fills_ % kFillsPerProbe == 0; }
+  bool measures_fill(std::size_t bytes) {
+    Known& known = known_[cost_size(bytes)];
+    return known.fill.ns() == 0 || ++known.fills % kFillsPerProbe == 0;
+  }
   // How long it took.
-  void learn_fill(std::size_t bytes, std::int64_t taken_ns) { fill_.learn(bytes, taken_ns); }
+  void learn_fill(std::size_t bytes, std::int64_t taken_ns) { known_[cost_size(bytes)].fill.learn(bytes, taken_ns); }
 
  private:
-  static constexpr std::uint32_t kMessagesPerTrial = 128;
+  // The other way is tried by several in a row, because the first finds slots that the caches have forgotten; at first
+  // more often, because what was seen first may be unusual.
+  static constexpr std::uint32_t kTrials = 8;
+  static constexpr std::uint32_t kMessagesPerTrials = 512;
+  static constexpr std::uint32_t kMessagesPerEarlyTrials = 64;
+  static constexpr std::uint32_t kEarlyMessages = 256;
   static constexpr std::uint32_t kFillsPerProbe = 16;
-  // Of what slots cost: reading must be so much cheaper, because both ends are at work while slots are filled and
-  // emptied, and because a sender has to hear that it was read.
-  static constexpr std::uint32_t kEighths = 5;
+  bool is_cheaper(std::uint64_t read, std::uint64_t slot, std::uint64_t fill) const;
 
-  CopyCost fill_;
-  std::uint32_t fills_ = 0;
-  std::uint32_t messages_ = 0;
+  struct Known {
+    CopyCost fill;
+    std::uint32_t fills = 0;
+    std::uint32_t messages = 0;
+  };
+
+  std::array<Known, kCostSizes> known_;
+  Traffic traffic_ = Traffic::OneWay;
 };
 
 }  // namespace weft::transports

@@ -48,7 +48,7 @@ struct LaneTable {
 // RingLayout.
 struct SegmentHeader {
   static constexpr std::uint64_t kMagic = 0x746d676573746677;  // "wftsegmt"
-  static constexpr std::uint32_t kVersion = 2;
+  static constexpr std::uint32_t kVersion = 3;
 
   std::uint64_t magic;
   std::uint32_t version;

@@ -130,7 +130,6 @@ class ShmTransport final : public Transport {
   bool reaches(std::string_view peer_address) override;
   Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
                                               int deadline_ms) override;
-  void crowd() override { crowded_ = true; }
   Result<Region> allocate(std::size_t bytes) override { return regions_.create(bytes); }
   void free(std::uint32_t region) override { regions_.destroy(region); }
   void poll() override {}
@@ -150,7 +149,6 @@ class ShmTransport final : public Transport {
 
   ShmOptions options_;
   RingLayout layout_;
-  bool crowded_ = false;
   ShmAddress self_;
   std::mutex connect_mutex_;  // one connect() at a time; never taken by the listener
   std::mutex pairs_mutex_;    // held for no wait
@@ -297,8 +295,7 @@ Status ShmTransport::join(const PairKey& key, const ShmAddress& peer, int deadli
 }
 
 void ShmTransport::let_read(Pair& pair, const ShmAddress& peer, pid_t pid, int peer_rank) const {
-  // A message that is read where it is has its sender wait for that.
-  if (!options_.single_copy || crowded_ || peer.nonce_at == 0) return;
+  if (!options_.single_copy || peer.nonce_at == 0) return;
   const Result<PeerMemory> memory = PeerMemory::open(pid, peer.nonce_at, peer.nonce);
   if (!memory) {
     if (options_.note)

@@ -58,6 +58,7 @@ class SlotEndpoint final : public Endpoint {
   }
   Stage stage(std::size_t bytes, const void* source) override { return {sender_.stage(bytes, source), sender_.far()}; }
   FanOut* fan_out() override;
+  void set_traffic(Traffic traffic) override { sender_.set_traffic(traffic); }
   bool refers(const void* data, std::size_t bytes) override { return sender_.refers(data, bytes); }
   const void* receive(std::size_t bytes, void* landing, const Signature& expected) override {
     if (!receiver_.attached() && !attach()) [[unlikely]]

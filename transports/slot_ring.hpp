@@ -73,8 +73,10 @@ struct RingLayout {
 inline void reset_ring(RingLines& ring) {
   for (SlotLine& line : ring.lines) line.sequence.store(0, std::memory_order_relaxed);
   ring.credit.released.store(0, std::memory_order_relaxed);
-  ring.credit.costs.slot_ns.store(0, std::memory_order_relaxed);
-  ring.credit.costs.read_ns.store(0, std::memory_order_relaxed);
+  for (PublishedCost& cost : ring.credit.costs) {
+    cost.slot_ns.store(0, std::memory_order_relaxed);
+    cost.read_ns.store(0, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace weft::transports

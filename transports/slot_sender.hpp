@@ -45,11 +45,12 @@ class SlotSender final {
     fan_out.join(*this);
   }
   FanOut* fan_out() const { return fan_out_; }
+  void set_traffic(Traffic traffic) { costs_.set_traffic(traffic); }
 
   // Whether such a message had better stay where it is, even if it could be put into a slot for nothing.
   bool refers(const void* data, std::size_t bytes) const {
     if (bytes < kReferredBytes) return false;
-    return place_of(data, bytes) != 0 || (may_be_read(bytes) && SenderCosts::reads_cheaply(credit_->costs));
+    return place_of(data, bytes) != 0 || (may_be_read(bytes) && costs_.reads_cheaply(bytes, credit_->costs));
   }
 
   // Where the next message may be written by its sender, to be then given to send(); null if it is not to be in a slot,
@@ -146,9 +147,9 @@ class SlotSender final {
       }
       if (bytes >= kReferredBytes) return refer(kSource, {bytes | kReferring, place});
     } else if (may_be_read(bytes)) {
-      if (costs_.read_next(credit_->costs))
+      if (costs_.read_next(bytes, credit_->costs))
         return refer(kSource, {bytes | kAddressing, reinterpret_cast<std::uintptr_t>(data)});
-      if (!costs_.measures_fill()) {
+      if (!costs_.measures_fill(bytes)) {
         filler_.fill(slot(), data, bytes);
         return {bytes, 0};
       }

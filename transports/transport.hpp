@@ -27,6 +27,10 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
+// What long messages are part of: they go one way only, to be copied; this rank sends and receives such; or they are
+// reduced, by their receivers or some of them.
+enum class Traffic : std::uint8_t { OneWay, BothWays, Reduced };
+
 // What a lane found at its front when it was not what the receiver expects.
 struct Unexpected {
   Signature signature;  // as far as the transport carries it; zeros if it does not
@@ -57,6 +61,8 @@ class Endpoint {
   // from one of them copies nothing, and does not read it any more once it is posted. They are few, so that only who
   // uses them asks. Null: there are none now; else always the same.
   virtual FanOut* fan_out() { return nullptr; }
+  // What is sent from now on: a hint for how it is best brought. OneWay until it is said.
+  virtual void set_traffic(Traffic /*traffic*/) {}
   // Whether a send() from there copies nothing, because the receiver can read it.
   virtual bool refers(const void* /*data*/, std::size_t /*bytes*/) { return false; }
 
@@ -133,10 +139,6 @@ class Transport {
   // Lane traffic to that peer. Does not wait for the peer's process; the deadline bounds what it must wait for.
   virtual Result<std::unique_ptr<Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
                                                       int deadline_ms) = 0;
-  // Told before anything is connected: this host has more ranks than cores, so that a wait for a peer costs a time
-  // slice.
-  virtual void crowd() {}
-
   // Memory that peers can map, zeroed, on pages of its own. Unsupported where the transport has none.
   virtual Result<Region> allocate(std::size_t /*bytes*/) {
     return Status(Code::Unsupported, "this transport has no memory that peers can map");
