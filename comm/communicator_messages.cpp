@@ -110,11 +110,9 @@ Result<Received> CommunicatorState::run(const Message& message, std::vector<std:
   Slot* slot = nullptr;
   WEFT_TRY(begin(message, object, &slot));
   Received received;
-  const int rounds = oversubscribed_ ? kEagerRoundsShared : kEagerRounds;
-  for (int round = 0; round < rounds && slot->operation.channels_left > 0; ++round) {
+  for (EagerRounds rounds(crowding_); slot->operation.channels_left > 0 && rounds.next();) {
     runtime_->poll();
     advance();
-    if (round >= kTightRounds) relax();
   }
   if (slot->operation.channels_left == 0) {
     WEFT_TRY(finish(*slot, &received));

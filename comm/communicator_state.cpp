@@ -31,7 +31,7 @@ std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
 }  // namespace
 
 CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank)
-    : runtime_(runtime), member_(key, std::move(members), rank), oversubscribed_(runtime->oversubscribed()) {
+    : runtime_(runtime), member_(key, std::move(members), rank), crowding_(runtime->oversubscribed()) {
   ++runtime_->communicators;
   runtime_->control().add(member_);
   const auto guard = runtime_->progress().guard();
@@ -89,12 +89,10 @@ Status CommunicatorState::run(const Operation& operation, int timeout_ms) {
   Slot* slot = nullptr;
   WEFT_TRY(begin(operation, &slot));
   slot->timeout_ms = timeout_ms;
-  const int rounds = oversubscribed_ ? kEagerRoundsShared : kEagerRounds;
-  for (int round = 0; round < rounds; ++round) {
+  for (EagerRounds rounds(crowding_); rounds.next();) {
     runtime_->poll();
     advance();
     if (slot->operation.channels_left == 0) return finish(*slot);
-    if (round >= kTightRounds) relax();
   }
   if (guard.owns_lock()) guard.unlock();
   return wait(*slot);
@@ -366,7 +364,7 @@ Status CommunicatorState::wait(std::uint32_t ticket, Received* received) {
 }
 
 Status CommunicatorState::wait(Slot& slot, Received* received) {
-  Waiting waiting(oversubscribed_);
+  Waiting waiting(crowding_);
   idle_ = {};
   waits_.store(true, std::memory_order_relaxed);
   while (!wait_round(slot, waiting)) {
@@ -380,7 +378,7 @@ Status CommunicatorState::wait(Slot& slot, Received* received) {
 bool CommunicatorState::wait_for(std::uint32_t ticket, int timeout_ms) {
   if (forked() || !started_here(ticket)) return true;  // wait() returns at once and says so
   Slot& slot = *slots_[ticket];
-  if (!slot.waiting) slot.waiting.emplace(oversubscribed_);
+  if (!slot.waiting) slot.waiting.emplace(crowding_);
   Waiting& waiting = *slot.waiting;
   waiting.patience.resume();
   idle_ = waiting.idle;

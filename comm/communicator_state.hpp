@@ -113,12 +113,6 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   };
   Result<OpenedLane> open_lane(int peer, int channel);
 
-  // Rounds that a blocking call tries before it waits by the book: most small operations end within them.
-  static constexpr int kEagerRounds = 1000;
-  static constexpr int kEagerRoundsShared = 2;
-  // The first of them in a row: a pause takes as long as a message from the next core.
-  static constexpr int kTightRounds = 50;
-
   // A message that is not the expected one, or a peer that left, is an error of its own if asking has not explained it
   // by now.
   static constexpr double kGraceMs = 60;
@@ -132,7 +126,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     double end_seen_ms = -1;  // when a lane was first found at its end; -1: none was
   };
   struct Waiting {
-    explicit Waiting(bool oversubscribed) : patience(oversubscribed) {}
+    explicit Waiting(Crowding& crowding) : patience(crowding) {}
     Patience patience;
     std::uint64_t seen = 0;  // movements of the engine
     Idle idle;               // while the wait rests
@@ -204,7 +198,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::unique_ptr<Messages> messages_;            // from the first message on
   PlanCache plans_;
   std::vector<std::uint64_t> blocks_;  // of the v-variant being looked up
-  bool oversubscribed_;                // more ranks than cores on this host
+  Crowding crowding_;
   std::uint32_t sequence_ = 0;
   std::uint64_t digest_ = 0;                  // of all calls so far
   std::vector<std::unique_ptr<Slot>> slots_;  // by ticket

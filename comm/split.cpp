@@ -84,7 +84,8 @@ Status CommunicatorState::compare_digests() {
     const Digest& theirs = all[static_cast<std::size_t>(peer)];
     if (theirs.sequence == own.sequence && theirs.calls == own.calls) continue;
     runtime_->control().ask(member_, peer);
-    Patience patience(true);
+    Crowding crowding(true);
+    Patience patience(crowding);
     while (!member_.faults.raised() && patience.idle_ms() < kVerdictMs) patience.pause();
     runtime_->control().fail(
         member_,

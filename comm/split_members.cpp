@@ -94,7 +94,7 @@ Result<std::uint32_t> CommunicatorState::agree_on_id(std::span<const int> member
 // Until all of them have said that they split off the same members.
 Status CommunicatorState::wait_for_members(std::vector<int> ranks, const Member::Joining& own,
                                            base::Deadline deadline) {
-  Patience patience(oversubscribed_);
+  Patience patience(crowding_);
   for (;;) {
     WEFT_TRY(member_.faults.status());
     Status wrong;
