@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "comm/communicator_state.hpp"
 #include "comm/thread_work.hpp"
+#include "weft/operator.hpp"
 
 namespace weft::comm {
 namespace {
@@ -36,7 +37,7 @@ Status CommunicatorState::check_message(const Message& message) const {
   const bool sends = message.direction == Direction::Send;
   if (static_cast<unsigned>(message.direction) > 1)
     return Status(Code::InvalidArgument, "no such direction of a message");
-  if (static_cast<unsigned>(message.dtype) >= kDataTypes) return bad("no such data type");
+  if (static_cast<unsigned>(message.dtype) >= kDataTypes && !is_opaque(message.dtype)) return bad("no such data type");
   const bool any_source = message.peer == kAnySource && !sends;
   if (!any_source && (message.peer < 0 || message.peer >= size()))
     return bad(fmt::format("peer {} is not a rank of this communicator of {}", message.peer, size()));
@@ -168,14 +169,7 @@ Status CommunicatorState::run(std::span<const Message> messages, std::span<Recei
 // ---- waiting ----
 
 void CommunicatorState::withdraw_if_late(Slot& slot) {
-  MessageRequest& request = slot.message;
-  if (slot.operation.channels_left == 0 || !request.deadline->passed()) return;
-  request.deadline.reset();  // what has begun to move is not asked about again
-  Status late(Code::Timeout,
-              fmt::format("{}: nothing matched within {} ms, and it is withdrawn", comm::describe(request),
-                          request.message.timeout_ms),
-              request.message.peer);
-  if (messages_->withdraw(request, std::move(late)) && event_) announce();
+  if (messages_->withdraw_if_late(slot.message) && event_) announce();
 }
 
 // "receive of up to 100 float32 from rank 2, tag 7: rank 3 waited 30 s for rank 2 over shm; rank 2 last reported
