@@ -56,8 +56,8 @@ CommunicatorState::~CommunicatorState() {
     if (!done(*slot)) static_cast<void>(wait(*slot).ok());
   }
   {
-    const auto guard = runtime_->progress().guard();
-    runtime_->progress().remove(*this);
+    auto guard = runtime_->progress().guard();
+    runtime_->progress().remove(*this, guard);
   }
   runtime_->control().remove(member_);
   {
@@ -439,9 +439,10 @@ void CommunicatorState::give_up() {
   given_up_ = true;
   for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
   const bool ends_some = running() > 0;
-  engine_.cancel(kCancelDeadlineMs);
+  const auto deadline = base::Deadline::after_ms(kCancelDeadlineMs);  // of all lanes together
+  engine_.cancel(deadline.remaining_ms());
   if (messages_ != nullptr) {
-    messages_->cancel(kCancelDeadlineMs);
+    messages_->cancel(deadline.remaining_ms());
     for (const auto& slot : slots_)
       if (slot->is_message) slot->operation.channels_left = 0;
   }

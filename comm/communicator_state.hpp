@@ -99,7 +99,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
 
   // Progress::Driven
   bool drive() override;
-  void tend() override;
+  bool tend() override;
+  void tell() override;
   bool in_flight() const override { return running() > 0; }
 
   // LaneDirectory
@@ -224,7 +225,13 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     double next_look_ms = 0;
     std::array<Idle, 2> idle;  // of calls, of messages
   };
+  // What tend() found wrong, for tell().
+  struct Complaint {
+    Status wrong;
+    std::uint32_t sequence = 0;  // of the call; 0: a message
+  };
   Tended tended_;
+  Complaint complaint_;  // the helper thread's alone
   std::uint64_t started_ = 0;  // calls and messages
 };
 
