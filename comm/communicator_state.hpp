@@ -231,7 +231,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     std::uint32_t sequence = 0;  // of the call; 0: a message
   };
   Tended tended_;
-  Complaint complaint_;  // the helper thread's alone
+  Complaint complaint_;        // the helper thread's alone
   std::uint64_t started_ = 0;  // calls and messages
 };
 

@@ -19,7 +19,7 @@ struct MessageRequest {
   std::int32_t* left = nullptr;  // 1 while in flight, 0 once done
   std::uint64_t order = 0;       // among the communicator's messages
   std::optional<base::Deadline> deadline;
-  bool late = false;  // it has passed, when the message had begun to move
+  bool late = false;                         // it has passed, when the message had begun to move
   std::vector<std::byte>* object = nullptr;  // a receive of any length: takes the size of the message
 
   // Of a receive: the message that it takes. Of a send: moved.

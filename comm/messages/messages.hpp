@@ -74,7 +74,7 @@ class Messages final : private MessageSink {
   Mailbox mailbox_;                                  // outlives the lanes, which may write into what came
   std::vector<std::unique_ptr<MessageLane>> lanes_;  // by peer; null: not opened
   std::vector<MessageLane*> open_;
-  std::size_t turn_ = 0;  // which of them is first in this round
+  std::size_t turn_ = 0;         // which of them is first in this round
   std::uint32_t here_used_ = 0;  // eager room of this rank's messages to itself
   std::uint64_t sent_here_ = 0;
   std::uint64_t taken_here_ = 0;

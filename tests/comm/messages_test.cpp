@@ -13,6 +13,7 @@
 
 #include "tests/comm/support/thread_ranks.hpp"
 #include "weft/communicator.hpp"
+#include "weft/operator.hpp"
 
 namespace weft::comm {
 namespace {
@@ -300,6 +301,44 @@ TEST(Messages, to_oneself_work_and_one_that_could_only_hang_is_refused) {
     ASSERT_TRUE(communicator.run(group, {}).ok());
     EXPECT_EQ(copy, data);
     EXPECT_EQ(other, data);
+    EXPECT_TRUE(communicator.close().ok());
+  });
+}
+
+TEST(Messages, to_oneself_that_no_receive_in_flight_has_room_for_are_refused_and_change_nothing) {
+  testing::run_job(1, local_job(), [](CommunicatorState& communicator) {
+    const auto data = pattern(kLong, 1);
+    std::vector<std::uint8_t> small(10), copy(kLong);
+    std::array<std::uint32_t, 2> tickets{};
+    ASSERT_TRUE(communicator.start(receive_bytes(small, 0, 1), &tickets[0]).ok());
+    const Status refused = communicator.run(send_bytes(data, 0, 1)).status();
+    EXPECT_EQ(refused.code(), Code::InvalidArgument) << refused.to_string();
+    EXPECT_NE(refused.message().find("would wait for itself"), std::string_view::npos) << refused.to_string();
+    EXPECT_FALSE(communicator.test(tickets[0]));
+    // With room behind it the message is taken there.
+    ASSERT_TRUE(communicator.start(receive_bytes(copy, 0, 1), &tickets[1]).ok());
+    EXPECT_TRUE(communicator.run(send_bytes(data, 0, 1)).has_value());
+    EXPECT_EQ(communicator.wait(tickets[0]).code(), Code::InvalidArgument);
+    EXPECT_TRUE(communicator.wait(tickets[1]).ok());
+    EXPECT_EQ(copy, data);
+    EXPECT_TRUE(communicator.close().ok());
+  });
+}
+
+TEST(Messages, of_elements_that_only_the_program_knows_are_like_others) {
+  testing::run_job(2, local_job(), [](CommunicatorState& communicator) {
+    const DataType pair = *opaque_type(16);
+    const std::array<std::uint64_t, 6> values{1, 2, 3, 4, 5, 6};
+    if (communicator.rank() == 0) {
+      const auto sent = communicator.run(send(values.data(), 3, pair, 1));
+      ASSERT_TRUE(sent.has_value()) << sent.status().to_string();
+    } else {
+      std::array<std::uint64_t, 6> got{};
+      const auto received = communicator.run(receive(got.data(), 3, pair));
+      ASSERT_TRUE(received.has_value()) << received.status().to_string();
+      EXPECT_EQ(received->count, 3U);
+      EXPECT_EQ(got, values);
+    }
     EXPECT_TRUE(communicator.close().ok());
   });
 }
