@@ -92,6 +92,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank);
   // Made when a call is planned first: groups may be many and are not all used.
   Result<Planner*> planner();
+  static Status another_splits(std::string_view call);
   Result<std::uint32_t> agree_on_id(std::span<const int> members);
   Status wait_for_members(std::vector<int> ranks, const Member::Joining& own, base::Deadline deadline);
   Status other_members(int other, const Member::Joining& theirs, const Member::Joining& own) const;

@@ -25,7 +25,8 @@ namespace weft {
 // A call that comes while another thread waits in one is InvalidArgument, and changes nothing. Operations in flight
 // move while the thread that started them waits for anything of Weft's: it counts as calling until they are done.
 // Different communicators may be called by different threads, also if one was split from the other; but making,
-// splitting and destroying communicators that were split from each other is for one thread at a time.
+// splitting and destroying communicators that were split from each other is for one thread at a time. A split that comes
+// while another thread of the process is in one is InvalidArgument, before anything is sent.
 //
 // Ranks: all must start the same operations in the same order; calls that do not match are a Mismatch on all ranks.
 // After the first error every later call returns that error. Destroying a communicator finishes what is in flight (with

@@ -205,7 +205,7 @@ weft_status_t weft_comm_init_callback(weft_comm_t* comm, int nranks, int rank, w
 
 /* Collective over comm. Ranks with the same color (0 or more) form a new communicator, ordered by key, then by their
  * rank in comm; those with WEFT_SPLIT_NOCOLOR get NULL. Ends with weft_comm_destroy(), before comm does. Costs no
- * connection. INVALID_ARGUMENT: comm, newcomm or color. */
+ * connection. INVALID_ARGUMENT: comm, newcomm or color; another thread splits comm, or what it was split with. */
 weft_status_t weft_comm_split(weft_comm_t comm, int color, int key, weft_comm_t* newcomm);
 
 /* The same for ranks that know each other, and called by them only: `ranks` are `count` ranks of comm, this one among
