@@ -22,6 +22,18 @@ constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 constexpr int kChannelBits = 8;
 constexpr int kCancelDeadlineMs = 2000;
 
+// Also when memory runs out: a wait that has ended makes nobody busy.
+class WaitsNow final {
+ public:
+  explicit WaitsNow(std::atomic<bool>& waits) : waits_(waits) { waits_.store(true, std::memory_order_relaxed); }
+  ~WaitsNow() { waits_.store(false, std::memory_order_relaxed); }
+  WaitsNow(const WaitsNow&) = delete;
+  WaitsNow& operator=(const WaitsNow&) = delete;
+
+ private:
+  std::atomic<bool>& waits_;
+};
+
 std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
   std::uint64_t hash = values.size();
   for (const std::uint64_t value : values) hash = (hash ^ value ^ hash >> 29) * 0x9e3779b97f4a7c15;
@@ -368,10 +380,11 @@ Status CommunicatorState::wait(std::uint32_t ticket, Received* received) {
 Status CommunicatorState::wait(Slot& slot, Received* received) {
   Waiting waiting(oversubscribed_);
   idle_ = {};
-  waits_.store(true, std::memory_order_relaxed);
-  while (!wait_round(slot, waiting)) {
+  {
+    const WaitsNow now(waits_);
+    while (!wait_round(slot, waiting)) {
+    }
   }
-  waits_.store(false, std::memory_order_relaxed);
   const auto guard = runtime_->progress().guard();
   return finish(slot, received);
 }
@@ -385,10 +398,14 @@ bool CommunicatorState::wait_for(std::uint32_t ticket, int timeout_ms) {
   waiting.patience.resume();
   idle_ = waiting.idle;
   const auto deadline = base::Deadline::after_ms(timeout_ms);
-  waits_.store(true, std::memory_order_relaxed);
-  bool done = wait_round(slot, waiting);
-  while (!done && !deadline.passed()) done = wait_round(slot, waiting);
-  waits_.store(false, std::memory_order_relaxed);
+  const auto wait_until = [&] {
+    const WaitsNow now(waits_);
+    while (!wait_round(slot, waiting)) {
+      if (deadline.passed()) return false;
+    }
+    return true;
+  };
+  const bool done = wait_until();
   waiting.idle = idle_;
   waiting.patience.rest();
   return done;

@@ -157,11 +157,12 @@ void Messages::fail(MessageRequest& request, Status outcome) {
 
 bool Messages::withdraw_if_late(MessageRequest& request) {
   if (*request.left == 0 || request.late || !request.deadline->passed()) return false;
+  Status outcome(Code::Timeout,
+                 fmt::format("{}: nothing matched within {} ms, and it is withdrawn", comm::describe(request),
+                             request.message.timeout_ms),
+                 request.message.peer);
   request.late = true;  // what has begun to move is not asked about again
-  return withdraw(request, Status(Code::Timeout,
-                                  fmt::format("{}: nothing matched within {} ms, and it is withdrawn",
-                                              comm::describe(request), request.message.timeout_ms),
-                                  request.message.peer));
+  return withdraw(request, std::move(outcome));
 }
 
 bool Messages::withdraw(MessageRequest& request, Status outcome) {
