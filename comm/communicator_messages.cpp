@@ -55,12 +55,25 @@ Status CommunicatorState::check_message(const Message& message) const {
 
 Status CommunicatorState::open_message_lanes(const Message& message) {
   const auto setup = runtime_->setup();
-  const bool any = message.peer == kAnySource;
-  for (int peer = any ? 0 : message.peer; peer < (any ? size() : message.peer + 1); ++peer) {
-    if (peer == rank() || messages_->has_lane(peer)) continue;
-    WEFT_TRY_ASSIGN(OpenedLane opened, open_lane(peer, kMessageLane));
-    messages_->add_lane(peer, std::move(opened.endpoint), opened.slice);
+  if (message.peer != kAnySource) return open_message_lane(message.peer);
+  // Where any rank would do, one that is left is enough.
+  Status gone;
+  bool some = false;
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer == rank()) continue;
+    Status opened = open_message_lane(peer);
+    if (!opened.ok() && opened.code() != Code::PeerLost) return opened;
+    some = some || opened.ok();
+    if (!opened.ok()) gone = std::move(opened);
   }
+  return some ? Status() : gone;
+}
+
+// During set-up.
+Status CommunicatorState::open_message_lane(int peer) {
+  if (peer == rank() || messages_->has_lane(peer)) return {};
+  WEFT_TRY_ASSIGN(OpenedLane opened, open_lane(peer, kMessageLane));
+  messages_->add_lane(peer, std::move(opened.endpoint), opened.slice);
   return {};
 }
 

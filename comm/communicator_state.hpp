@@ -181,6 +181,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
 
   Status check_message(const Message& message) const;
   Status open_message_lanes(const Message& message);
+  Status open_message_lane(int peer);
   Status begin(const Message& message, std::vector<std::byte>* object, Slot** slot);
   void withdraw_if_late(Slot& slot);
   Status look_at_message(const Slot& slot, double idle_ms, Idle& idle);

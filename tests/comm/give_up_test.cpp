@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/deadline.hpp"
+#include "tests/comm/support/forwarding_transport.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
 
 namespace weft::comm {
@@ -73,25 +74,17 @@ class SlowConnection final : public transports::Connection {
   Cancels& cancels_;
 };
 
-class SlowTransport final : public transports::Transport {
+class SlowTransport final : public testing::ForwardingTransport {
  public:
   SlowTransport(std::unique_ptr<transports::Transport> inner, Cancels& cancels)
-      : inner_(std::move(inner)), cancels_(cancels) {}
-  std::string_view name() const override { return inner_->name(); }
-  std::size_t max_message() const override { return inner_->max_message(); }
-  bool crosses_hosts() const override { return inner_->crosses_hosts(); }
-  std::string address() const override { return inner_->address(); }
-  bool reaches(std::string_view peer_address) override { return inner_->reaches(peer_address); }
+      : ForwardingTransport(std::move(inner)), cancels_(cancels) {}
   Result<std::unique_ptr<transports::Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
                                                           int deadline_ms) override {
-    WEFT_TRY_ASSIGN(auto connection, inner_->connect(self_rank, peer_rank, peer_address, deadline_ms));
+    WEFT_TRY_ASSIGN(auto connection, ForwardingTransport::connect(self_rank, peer_rank, peer_address, deadline_ms));
     return std::unique_ptr<transports::Connection>(std::make_unique<SlowConnection>(std::move(connection), cancels_));
   }
-  void poll() override { inner_->poll(); }
-  bool passive() const override { return inner_->passive(); }
 
  private:
-  std::unique_ptr<transports::Transport> inner_;
   Cancels& cancels_;
 };
 

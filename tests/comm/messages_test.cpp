@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/comm/support/forwarding_transport.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
 #include "weft/communicator.hpp"
 #include "weft/operator.hpp"
@@ -606,6 +607,46 @@ TEST(Messages, end_with_abort_and_with_their_peer) {
     const Status status = communicator.run(receive(&value, 1, DataType::Int32, 1)).status();
     EXPECT_EQ(status.code(), Code::PeerLost) << status.to_string();
     EXPECT_EQ(status.peer(), 1);
+  });
+}
+
+// As shared memory finds a process that has ended before this one first named it.
+class NothingReachesRank0 final : public testing::ForwardingTransport {
+ public:
+  using ForwardingTransport::ForwardingTransport;
+  Result<std::unique_ptr<transports::Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
+                                                          int deadline_ms) override {
+    if (peer_rank == 0) return Status(Code::PeerLost, "rank 0 no longer listens", 0);
+    return ForwardingTransport::connect(self_rank, peer_rank, peer_address, deadline_ms);
+  }
+};
+
+TEST(Messages, from_any_source_come_from_those_that_are_left) {
+  testing::JobOptions job = local_job();
+  job.wrap = [](std::unique_ptr<transports::Transport> inner) {
+    return std::make_unique<NothingReachesRank0>(std::move(inner));
+  };
+  testing::run_job(3, job, [](CommunicatorState& communicator) {
+    int value = 5;
+    if (communicator.rank() == 0) return;  // destroys its communicator
+    if (communicator.rank() == 1) {
+      ASSERT_TRUE(communicator.run(send(&value, 1, DataType::Int32, 2, 3)).has_value());
+      // Not gone before the other has its message.
+      ASSERT_TRUE(communicator.run(receive(&value, 1, DataType::Int32, 2)).has_value());
+    } else {
+      int got = 0;
+      const auto received = communicator.run(receive(&got, 1, DataType::Int32));
+      ASSERT_TRUE(received.has_value()) << received.status().to_string();
+      EXPECT_EQ(*received, (Received{1, 3, 1}));
+      ASSERT_TRUE(communicator.run(send(&got, 1, DataType::Int32, 1)).has_value());
+    }
+  });
+  testing::run_job(2, job, [](CommunicatorState& communicator) {
+    if (communicator.rank() == 0) return;
+    int got = 0;
+    const Status status = communicator.run(receive(&got, 1, DataType::Int32)).status();
+    EXPECT_EQ(status.code(), Code::PeerLost) << status.to_string();
+    EXPECT_NE(status.message().find("rank 0"), std::string_view::npos) << status.to_string();
   });
 }
 
