@@ -52,17 +52,17 @@ struct Call {
 };
 
 // Completes the message by the type and the options, and runs it, or with a request starts it.
-weft_status_t call(const Call& call, weft_comm* comm, weft_request_t* request, Message message) {
+weft_status_t call(const Call& made, weft_comm* comm, weft_request_t* request, Message message) {
   if (request != nullptr) *request = nullptr;
-  return collectively(call.function, comm, [&](weft_comm& known) -> Status {
-    WEFT_TRY_ASSIGN(message.dtype, to_cpp(call.datatype));
-    if (call.options != nullptr) {
-      WEFT_TRY_ASSIGN(const weft_message_options_t options, read_options(call.options));
+  return collectively(made.function, comm, [&](weft_comm& known) -> Status {
+    WEFT_TRY_ASSIGN(message.dtype, to_cpp(made.datatype));
+    if (made.options != nullptr) {
+      WEFT_TRY_ASSIGN(const weft_message_options_t options, read_options(made.options));
       message.timeout_ms = options.timeout_ms;
     }
     RequestPlace place(request);
-    return place.get() == nullptr ? run(known, message, call.received)
-                                  : start(known, message, call.received, place.get());
+    return place.get() == nullptr ? run(known, message, made.received)
+                                  : start(known, message, made.received, place.get());
   });
 }
 
