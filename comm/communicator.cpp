@@ -124,8 +124,10 @@ Status Communicator::send(const void* in, std::uint64_t count, DataType dtype, i
 Result<Received> Communicator::receive(void* out, std::uint64_t count, DataType dtype, int peer, int tag) {
   return run(weft::receive(out, count, dtype, peer, tag));
 }
-Result<Received> Communicator::receive(std::vector<std::byte>* object, int peer, int tag) {
-  return state_->run(weft::receive(nullptr, 0, DataType::UInt8, peer, tag), object);
+Result<Received> Communicator::receive(std::vector<std::byte>* object, int peer, int tag, int timeout_ms) {
+  Message message = weft::receive(nullptr, 0, DataType::UInt8, peer, tag);
+  message.timeout_ms = timeout_ms;
+  return state_->run(message, object);
 }
 
 Status Communicator::send(std::span<const std::byte> object, int peer, int tag) {

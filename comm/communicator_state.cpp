@@ -22,6 +22,18 @@ constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 constexpr int kChannelBits = 8;
 constexpr int kCancelDeadlineMs = 2000;
 
+// Also when memory runs out: a wait that has ended makes nobody busy.
+class WaitsNow final {
+ public:
+  explicit WaitsNow(std::atomic<bool>& waits) : waits_(waits) { waits_.store(true, std::memory_order_relaxed); }
+  ~WaitsNow() { waits_.store(false, std::memory_order_relaxed); }
+  WaitsNow(const WaitsNow&) = delete;
+  WaitsNow& operator=(const WaitsNow&) = delete;
+
+ private:
+  std::atomic<bool>& waits_;
+};
+
 std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
   std::uint64_t hash = values.size();
   for (const std::uint64_t value : values) hash = (hash ^ value ^ hash >> 29) * 0x9e3779b97f4a7c15;
@@ -56,8 +68,8 @@ CommunicatorState::~CommunicatorState() {
     if (!done(*slot)) static_cast<void>(wait(*slot).ok());
   }
   {
-    const auto guard = runtime_->progress().guard();
-    runtime_->progress().remove(*this);
+    auto guard = runtime_->progress().guard();
+    runtime_->progress().remove(*this, guard);
   }
   runtime_->control().remove(member_);
   {
@@ -366,10 +378,11 @@ Status CommunicatorState::wait(std::uint32_t ticket, Received* received) {
 Status CommunicatorState::wait(Slot& slot, Received* received) {
   Waiting waiting(crowding_);
   idle_ = {};
-  waits_.store(true, std::memory_order_relaxed);
-  while (!wait_round(slot, waiting)) {
+  {
+    const WaitsNow now(waits_);
+    while (!wait_round(slot, waiting)) {
+    }
   }
-  waits_.store(false, std::memory_order_relaxed);
   const auto guard = runtime_->progress().guard();
   return finish(slot, received);
 }
@@ -383,10 +396,14 @@ bool CommunicatorState::wait_for(std::uint32_t ticket, int timeout_ms) {
   waiting.patience.resume();
   idle_ = waiting.idle;
   const auto deadline = base::Deadline::after_ms(timeout_ms);
-  waits_.store(true, std::memory_order_relaxed);
-  bool done = wait_round(slot, waiting);
-  while (!done && !deadline.passed()) done = wait_round(slot, waiting);
-  waits_.store(false, std::memory_order_relaxed);
+  const auto wait_until = [&] {
+    const WaitsNow now(waits_);
+    while (!wait_round(slot, waiting)) {
+      if (deadline.passed()) return false;
+    }
+    return true;
+  };
+  const bool done = wait_until();
   waiting.idle = idle_;
   waiting.patience.rest();
   return done;
@@ -437,9 +454,10 @@ void CommunicatorState::give_up() {
   given_up_ = true;
   for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
   const bool ends_some = running() > 0;
-  engine_.cancel(kCancelDeadlineMs);
+  const auto deadline = base::Deadline::after_ms(kCancelDeadlineMs);  // of all lanes together
+  engine_.cancel(deadline.remaining_ms());
   if (messages_ != nullptr) {
-    messages_->cancel(kCancelDeadlineMs);
+    messages_->cancel(deadline.remaining_ms());
     for (const auto& slot : slots_)
       if (slot->is_message) slot->operation.channels_left = 0;
   }

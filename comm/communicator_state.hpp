@@ -92,6 +92,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank);
   // Made when a call is planned first: groups may be many and are not all used.
   Result<Planner*> planner();
+  static Status another_splits(std::string_view call);
   Result<std::uint32_t> agree_on_id(std::span<const int> members);
   Status wait_for_members(std::vector<int> ranks, const Member::Joining& own, base::Deadline deadline);
   Status other_members(int other, const Member::Joining& theirs, const Member::Joining& own) const;
@@ -99,7 +100,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
 
   // Progress::Driven
   bool drive() override;
-  void tend() override;
+  bool tend() override;
+  void tell() override;
   bool in_flight() const override { return running() > 0; }
 
   // LaneDirectory
@@ -173,6 +175,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
 
   Status check_message(const Message& message) const;
   Status open_message_lanes(const Message& message);
+  Status open_message_lane(int peer);
   Status begin(const Message& message, std::vector<std::byte>* object, Slot** slot);
   void withdraw_if_late(Slot& slot);
   Status look_at_message(const Slot& slot, double idle_ms, Idle& idle);
@@ -218,7 +221,13 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     double next_look_ms = 0;
     std::array<Idle, 2> idle;  // of calls, of messages
   };
+  // What tend() found wrong, for tell().
+  struct Complaint {
+    Status wrong;
+    std::uint32_t sequence = 0;  // of the call; 0: a message
+  };
   Tended tended_;
+  Complaint complaint_;        // the helper thread's alone
   std::uint64_t started_ = 0;  // calls and messages
 };
 

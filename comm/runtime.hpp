@@ -74,8 +74,11 @@ class Runtime final {
     }
   }
 
-  // Communicator ids: every rank keeps the next one it has not seen in use.
+  // Communicator ids: every rank keeps the next one it has not seen in use. Agreed on by one thread at a time, which
+  // holds the turn: two at once could agree on the same. Not owned: another thread has it. A lock that is waited for
+  // would not do: the other rank may have its turn for the other communicator.
   std::uint32_t next_id = 1;
+  std::unique_lock<std::mutex> split_turn() { return std::unique_lock(splitting_, std::try_to_lock); }
   std::atomic<int> communicators = 0;  // that live
 
  private:
@@ -91,6 +94,7 @@ class Runtime final {
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
   std::array<std::atomic<transports::Transport*>, 4> polled_ = {};    // those with connections that need it, then null
   std::mutex setup_;
+  std::mutex splitting_;
   ModelPool models_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Progress> progress_;

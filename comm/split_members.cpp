@@ -60,6 +60,8 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split_members(std:
   if (forked()) return in_child();
   WEFT_TRY(member_.faults.status());
   WEFT_TRY(check_members(members, rank(), size()));
+  const auto turn = runtime_->split_turn();
+  if (!turn.owns_lock()) return another_splits("split_members");
   WEFT_TRY_ASSIGN(const std::uint32_t id, agree_on_id(members));
   std::vector<int> root_ranks;
   for (const int member : members) root_ranks.push_back(member_.root_rank(member));

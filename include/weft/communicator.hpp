@@ -25,7 +25,8 @@ namespace weft {
 // A call that comes while another thread waits in one is InvalidArgument, and changes nothing. Operations in flight
 // move while the thread that started them waits for anything of Weft's: it counts as calling until they are done.
 // Different communicators may be called by different threads, also if one was split from the other; but making,
-// splitting and destroying communicators that were split from each other is for one thread at a time.
+// splitting and destroying communicators that were split from each other is for one thread at a time. A split that
+// comes while another thread of the process is in one is InvalidArgument, before anything is sent.
 //
 // Ranks: all must start the same operations in the same order; calls that do not match are a Mismatch on all ranks.
 // After the first error every later call returns that error. Destroying a communicator finishes what is in flight (with
@@ -120,8 +121,9 @@ class Communicator {
 
   Status send(const void* in, std::uint64_t count, DataType dtype, int peer, int tag = 0);
   Result<Received> receive(void* out, std::uint64_t count, DataType dtype, int peer = kAnySource, int tag = kAnyTag);
-  // A message of any length.
-  Result<Received> receive(std::vector<std::byte>* object, int peer = kAnySource, int tag = kAnyTag);
+  // A message of any length; `timeout_ms` as Message::timeout_ms.
+  Result<Received> receive(std::vector<std::byte>* object, int peer = kAnySource, int tag = kAnyTag,
+                           int timeout_ms = kUntilDeadline);
 
   // Objects: bytes whose number only their sender knows. One round if they are short (1,016 bytes), else two. *object
   // is read at the root and written elsewhere; *objects gets one from each rank. ResourceExhausted on all ranks if one

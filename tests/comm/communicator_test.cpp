@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -216,6 +217,48 @@ TEST(Communicator, split_orders_by_key_and_leaves_out_negative_colours) {
     auto grandchild = (*child)->split(0, 0);
     ASSERT_TRUE(grandchild.has_value());
     ASSERT_TRUE((*grandchild)->run(barrier()).ok());
+  });
+}
+
+TEST(Communicator, a_split_is_refused_while_another_thread_splits_what_it_was_split_with) {
+  std::atomic<int> refused{-1};  // of rank 0's two threads
+  testing::run_job(2, local_job(), [&](CommunicatorState& world) {
+    std::array<std::unique_ptr<CommunicatorState>, 2> parents, children;
+    for (auto& parent : parents) {
+      auto part = world.split(0, 0);
+      ASSERT_TRUE(part.has_value()) << part.status().to_string();
+      parent = std::move(*part);
+    }
+    const auto split = [&](int which) {
+      // Each way to split once.
+      auto child = which == 0 ? parents[0]->split(0, 0) : parents[1]->split_members(std::vector<int>{0, 1});
+      if (child.has_value()) children[static_cast<std::size_t>(which)] = std::move(*child);
+      return child.status();
+    };
+    if (world.rank() == 0) {
+      // Neither can end before rank 1 has joined it.
+      const auto split_at_once = [&](int which) {
+        const Status status = split(which);
+        if (status.ok()) return;
+        EXPECT_EQ(status.code(), Code::InvalidArgument) << status.to_string();
+        EXPECT_NE(status.message().find("another thread of this process"), std::string_view::npos)
+            << status.to_string();
+        refused = which;
+      };
+      std::thread other(split_at_once, 1);
+      split_at_once(0);
+      other.join();
+    } else {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (refused < 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      ASSERT_GE(refused, 0);
+      EXPECT_TRUE(split(1 - refused).ok());
+    }
+    EXPECT_TRUE(split(refused).ok());
+    for (const auto& child : children) {
+      ASSERT_NE(child, nullptr);
+      EXPECT_TRUE(child->run(barrier()).ok());
+    }
   });
 }
 

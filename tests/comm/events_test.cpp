@@ -88,5 +88,29 @@ TEST(Events, tell_of_a_message_whose_time_is_over_though_nobody_waits_for_it) {
   });
 }
 
+TEST(Events, tell_of_a_message_that_never_comes_and_ends_its_communicator) {
+  testing::JobOptions job = job_with_helper();
+  job.options.timeout_ms = 200;
+  testing::run_job(2, job, [](CommunicatorState& communicator) {
+    const auto descriptor = communicator.event_descriptor();
+    ASSERT_TRUE(descriptor.has_value()) << descriptor.status().to_string();
+    if (communicator.rank() == 1) {
+      // Answers, but does not send.
+      const auto deadline = base::Deadline::after_ms(10'000);
+      while (communicator.health().ok() && !deadline.passed()) std::this_thread::yield();
+      EXPECT_EQ(communicator.health().code(), Code::Timeout);
+      return;
+    }
+    std::int32_t got = 0;
+    std::uint32_t ticket = 0;
+    ASSERT_TRUE(communicator.start(receive(&got, 1, DataType::Int32, 1, 1), &ticket).ok());
+    EXPECT_TRUE(told(*descriptor));
+    EXPECT_TRUE(communicator.test(ticket));
+    const Status outcome = communicator.wait(ticket);
+    EXPECT_EQ(outcome.code(), Code::Timeout) << outcome.to_string();
+    EXPECT_NE(outcome.message().find("rank 0 waited"), std::string_view::npos) << outcome.message();
+  });
+}
+
 }  // namespace
 }  // namespace weft::comm
