@@ -22,7 +22,6 @@ class ForwardingTransport : public transports::Transport {
                                                           int deadline_ms) override {
     return inner_->connect(self_rank, peer_rank, peer_address, deadline_ms);
   }
-  void crowd() override { inner_->crowd(); }
   void poll() override { inner_->poll(); }
   bool passive() const override { return inner_->passive(); }
 
