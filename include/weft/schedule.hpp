@@ -50,7 +50,8 @@ struct Step {
   Span dst = {};
   Span src = {};
   Span src2 = {};     // Reduce only
-  Span landing = {};  // Recv*: scratch of dst's size or more; may be None for a Recv without `wait` (lands in dst)
+  Span landing = {};  // Recv*: scratch from its slot's beginning, of dst's size or more (uneven: of dst's size); may be
+                      // None for a Recv without `wait` (lands in dst)
 
   bool operator==(const Step&) const = default;
 };
