@@ -19,7 +19,6 @@ namespace {
 // between the parts of a long one.
 constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 
-constexpr int kChannelBits = 8;
 constexpr int kCancelDeadlineMs = 2000;
 
 std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
@@ -60,6 +59,7 @@ CommunicatorState::~CommunicatorState() {
     runtime_->progress().remove(*this);
   }
   runtime_->control().remove(member_);
+  runtime_->retire(member_.key());
   {
     const auto setup = runtime_->setup();
     planner_.reset();  // and its lease of a model that others share
