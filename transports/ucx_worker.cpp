@@ -64,6 +64,7 @@ Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const std::string& interfac
 }
 
 Status UcxWorker::start(const std::string& interface) {
+  WEFT_TRY_ASSIGN(use_, UcxUse::begin());
   WEFT_TRY(base::check_interface(interface));  // UCX itself only warns, and then reaches nobody
   WEFT_TRY_ASSIGN(const auto config, read_config(interface));
   ucp_params_t params{};

@@ -11,6 +11,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "transports/ucx_use.hpp"
 #include "weft/status.hpp"
 
 namespace weft::transports {
@@ -60,6 +61,7 @@ class UcxWorker {
   static constexpr std::size_t kMaxRetired = 256;
   static constexpr std::uint32_t kLookEvery = 16;  // calls of progress(), for what came for one of them
 
+  std::unique_ptr<UcxUse> use_;
   std::mutex mutex_;
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;

@@ -406,6 +406,38 @@ TEST(Ucx, what_comes_for_retired_lanes_is_thrown_away) {
   }
 }
 
+TEST(Ucx, a_child_forked_while_ucx_is_in_use_is_refused) {
+  const auto child_is_refused = [](Pipe& pipe) {
+    const auto made = make_ucx_transport({.interface = "lo"});
+    EXPECT_EQ(made.status().code(), Code::Unsupported) << made.status().to_string();
+    pipe.write(made.status().to_string());
+    return 0;
+  };
+  {
+    const Rank rank(0);
+    { const Rank other(0); }  // one that ends does not count any more, but the first one does
+    Process child(child_is_refused);
+    const std::string words = child.pipe().read();
+    EXPECT_NE(words.find("was forked from one that was using UCX"), std::string::npos) << words;
+    EXPECT_NE(words.find("WEFT_TRANSPORTS=shm"), std::string::npos) << words;
+    EXPECT_EQ(child.wait(), 0);
+    const Rank goes_on(0);
+  }
+  Process child([](Pipe& pipe) {  // forked when it is in use no more
+    Rank rank(1);
+    rank.meet(pipe);
+    EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
+    return 0;
+  });
+  Rank rank(0);
+  rank.meet(child.pipe());
+  const auto data = pattern(8, 1);
+  EXPECT_TRUE(rank.send(data, 1));
+  EXPECT_TRUE(rank.sends_done(1));
+  rank.leave();
+  EXPECT_EQ(child.wait(), 0);
+}
+
 TEST(Ucx, lanes_and_ranks_that_do_not_fit_into_a_tag_are_refused) {
   Rank rank(0);
   Rank peer(1);
