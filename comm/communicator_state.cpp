@@ -19,7 +19,6 @@ namespace {
 // between the parts of a long one.
 constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 
-constexpr int kChannelBits = 8;
 constexpr int kCancelDeadlineMs = 2000;
 
 // Also when memory runs out: a wait that has ended makes nobody busy.
@@ -72,6 +71,7 @@ CommunicatorState::~CommunicatorState() {
     runtime_->progress().remove(*this, guard);
   }
   runtime_->control().remove(member_);
+  runtime_->retire(member_.key());
   {
     const auto setup = runtime_->setup();
     planner_.reset();  // and its lease of a model that others share

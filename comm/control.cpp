@@ -103,7 +103,7 @@ std::uint64_t Member::memory_bytes() const {
          joining_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, Joining>));
 }
 
-Control::Control(transports::Store& store) : store_(store) {}
+Control::Control(transports::Store& store, Failed failed) : store_(store), failed_(std::move(failed)) {}
 
 Control::~Control() {
   WEFT_ASSERT(members_.empty());  // communicators end before the one that they were split from
@@ -246,8 +246,14 @@ std::vector<int> Control::roll_call(Member& member, const std::vector<int>& rank
 }
 
 void Control::raise_everywhere(Member& member, const Status& status, Outbox* out) {
-  if (!member.faults.raise(status)) return;
+  if (!raise(member, status)) return;
   to_all_others(member, failure(member, status), out);
+}
+
+bool Control::raise(Member& member, Status status) {
+  if (!member.faults.raise(std::move(status))) return false;
+  failed_(member.key());
+  return true;
 }
 
 void Control::send(const Outbox& out) {
@@ -286,7 +292,7 @@ void Control::handle(Member& member, int from, const ControlMessage& message, Ou
       answer(member, from, message, out);
       break;
     case ControlKind::Fail:
-      member.faults.raise(Status(message.code, message.text, message.peer));
+      raise(member, Status(message.code, message.text, message.peer));
       break;
     case ControlKind::Join:
       keep_joining(member, from, message);
@@ -330,7 +336,8 @@ void Control::on_death(int root_rank) {
 void Control::raise_death(Member& member, int root_rank) {
   const int rank = member.rank_of(root_rank);
   if (rank < 0) return;
-  member.faults.raise(
+  raise(
+      member,
       Status(Code::PeerLost,
              fmt::format("rank {} died; restart the job, or let the ranks that are left make a new communicator", rank),
              rank));

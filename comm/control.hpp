@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -67,7 +68,10 @@ class Member final {
 
 class Control final {
  public:
-  explicit Control(transports::Store& store);
+  // `failed` is told of each member whose first fault is raised, on any thread; it must not wait nor call back.
+  using Failed = std::function<void(const CommunicatorKey&)>;
+  explicit Control(
+      transports::Store& store, Failed failed = [](const CommunicatorKey&) {});
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -102,10 +106,12 @@ class Control final {
   std::vector<int> roll_call(Member& member, const std::vector<int>& ranks);
   void raise_everywhere(Member& member, const Status& status, Outbox* out);
   static void keep_joining(Member& member, int from, const ControlMessage& message);
-  static void raise_death(Member& member, int root_rank);
+  void raise_death(Member& member, int root_rank);
+  bool raise(Member& member, Status status);  // true: it is the first
   void send(const Outbox& out);
 
   transports::Store& store_;
+  const Failed failed_;
   std::mutex mutex_;
   std::condition_variable heard_;  // something of somebody
   std::map<CommunicatorKey, Member*> members_;

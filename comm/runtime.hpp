@@ -24,6 +24,10 @@
 
 namespace weft::comm {
 
+// Of a lane's number; the others are the communicator's id, which no other communicator of this process has, now or
+// later: ids only grow.
+inline constexpr int kChannelBits = 8;
+
 // What a runtime is made of. Processes fill it from the environment, tests with the parts for threads.
 struct RuntimeParts {
   Options options;
@@ -57,6 +61,8 @@ class Runtime final {
   // rank).
   Result<transports::Connection*> connection(int root_rank);
   transports::Transport* transport(int root_rank);
+  // Any thread. The communicator has failed or is destroyed here: see Transport::retire.
+  void retire(const CommunicatorKey& key);
   std::string_view transport_name(int root_rank) const;
 
   // What all communicators share.
