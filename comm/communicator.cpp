@@ -45,7 +45,10 @@ Status Communicator::run(std::span<const Operation> operations) { return state_-
 Work Communicator::start(const Operation& operation) {
   std::uint32_t ticket = 0;
   Status status = state_->start(operation, &ticket);
-  if (!status.ok()) return Work(std::move(status));
+  if (!status.ok()) {
+    state_->announce_refusal();
+    return Work(std::move(status));
+  }
   return Work(state_.get(), ticket);
 }
 
@@ -110,7 +113,10 @@ Result<Received> Communicator::run(const Message& message) { return state_->run(
 Work Communicator::start(const Message& message) {
   std::uint32_t ticket = 0;
   Status status = state_->start(message, &ticket);
-  if (!status.ok()) return Work(std::move(status));
+  if (!status.ok()) {
+    state_->announce_refusal();
+    return Work(std::move(status));
+  }
   return Work(state_.get(), ticket);
 }
 
@@ -250,7 +256,10 @@ Work Plan::start(const void* in, void* out) {
   operation_.out = out;
   std::uint32_t ticket = 0;
   Status status = communicator_->start(operation_, &ticket);
-  if (!status.ok()) return Work(std::move(status));
+  if (!status.ok()) {
+    communicator_->announce_refusal();
+    return Work(std::move(status));
+  }
   return Work(communicator_, ticket);
 }
 

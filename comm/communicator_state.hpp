@@ -82,6 +82,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status close();
   // Readable once operations have ended; see Communicator.
   Result<int> event_descriptor();
+  // What was refused when it was to be started has ended, for those who poll.
+  void announce_refusal();
   // Whether this is a child that the process which made this has forked: then it must not even be destroyed.
   bool forked() const { return mark_.forked(); }
 

@@ -153,10 +153,10 @@ class Communicator {
   Status close();
 
   // For a loop of the program's own (poll, epoll): readable when operations of this communicator have ended since it
-  // was last read, by success or by an error, also if a blocking call ended them. Then read its 8 bytes (an eventfd),
-  // test() the Works, and poll again. One for each communicator, which keeps and closes it; the same at every call.
-  // Unsupported without Options::progress_thread: the helper drives operations and finds out what is wrong with late
-  // ones. It costs one descriptor, and a system call for each operation that ends.
+  // was last read, by success or by an error, also if a blocking call ended them or start() refused them. Then read its
+  // 8 bytes (an eventfd), test() the Works, and poll again. One for each communicator, which keeps and closes it; the
+  // same at every call. Unsupported without Options::progress_thread: the helper drives operations and finds out what
+  // is wrong with late ones. It costs one descriptor, and a system call for each operation that ends.
   Result<int> event_descriptor();
 
   // "shm", "ucx", "local" or "self": what carries the bytes to that rank.
