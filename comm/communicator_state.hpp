@@ -45,8 +45,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   const std::vector<int>& members() const { return member_.members(); }  // their root ranks
   std::string_view transport(int peer) const { return runtime_->transport_name(member_.root_rank(peer)); }
 
-  // timeout_ms 0: the communicator's.
-  Status run(const Operation& operation, int timeout_ms = 0);
+  // timeout_ms 0: the communicator's. `purpose`: of a call that the program did not ask for as such.
+  Status run(const Operation& operation, int timeout_ms = 0, const Purpose* purpose = nullptr);
   // On success *ticket names the operation until wait() returns its outcome.
   Status start(const Operation& operation, std::uint32_t* ticket);
   // Nothing but an error on another thread than the one that started it. Of a receive, *received is what it got.
@@ -59,6 +59,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status set_algorithms(std::string_view rules);
   Result<Choice> explain(const Operation& operation);
   Operators& operators() { return operators_; }
+  // The sequence of the last call.
+  std::uint32_t sequence() const { return sequence_; }
   Status destroy_operator(ReduceOp op);
 
   // Messages: comm/communicator_messages.cpp. `object`: of a receive of any length.
@@ -153,8 +155,14 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     MessageRequest message;  // if so; it is done when operation.channels_left is 0
   };
 
-  Status begin(const Operation& operation, Slot** slot);
-  Status begin(const Operation& operation, const UserOperator* made, Slot** slot);
+  // Of a call that its operation does not tell all of.
+  struct Special {
+    const UserOperator* made = nullptr;  // what resolve() found
+    const Purpose* purpose = nullptr;
+  };
+
+  Status begin(const Operation& operation, const Purpose* purpose, Slot** slot);
+  Status begin_call(const Operation& operation, const Special* special, Slot** slot);
   Status resolve(Operation* operation, const UserOperator** made) const;
   Status multiply_input(const Operation& operation, const UserOperator& made, std::uint64_t bytes, const void** in,
                         std::unique_ptr<std::byte[]>* multiplied);

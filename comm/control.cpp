@@ -31,6 +31,8 @@ Status mismatch(int rank, const CallRecord& call, int other, const CallRecord& o
   const std::optional<Operation> known = decode_call(call.call);
   if (!same_call) {
     text += "; all ranks must make the same calls in the same order";
+  } else if (kind_of(call.call) == CallKind::OfList) {
+    text += "; their lists differ, and all ranks must give the same one";
   } else if (known && known->uneven) {
     text += "; their counts differ, and all ranks must give equal ones";
   } else {
