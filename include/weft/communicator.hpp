@@ -60,7 +60,7 @@ class Communicator {
   Status run(const Operation& operation, int timeout_ms);
   Work start(const Operation& operation);
   // All of them, in any order: short ones of a kind share a call, the others are in flight together. All ranks give the
-  // same list. Starts none if one of them is wrong. Buffers of one must not overlap those of another.
+  // same list (else Mismatch). Starts none if one of them is wrong. Buffers of one must not overlap those of another.
   Status run(std::span<const Operation> operations);
   Result<Plan> prepare(const Operation& operation);
   Result<Choice> explain(const Operation& operation) const;
@@ -91,9 +91,9 @@ class Communicator {
                    int root = 0);
 
   // Collective over this communicator: memory that the other ranks of a host read directly, for buffers that are used
-  // again and again. All ranks ask for as many bytes. ResourceExhausted, on all ranks, names the one that has no
-  // memory; ranks that cannot read each other's memory are no error (SymmetricMemory::reason). A freed one must not be
-  // in use.
+  // again and again. All ranks ask for as many bytes (else Mismatch). ResourceExhausted, on all ranks, names the one
+  // that has no memory; ranks that cannot read each other's memory are no error (SymmetricMemory::reason). Free is
+  // collective, too, of the same memory on all ranks, which must not be in use.
   Result<SymmetricMemory> allocate(std::size_t bytes);
   Status free(SymmetricMemory memory);
 
