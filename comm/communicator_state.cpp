@@ -157,7 +157,10 @@ Status CommunicatorState::begin_call(const Operation& operation, const Special* 
   if (special != nullptr) [[unlikely]] {
     if (made != nullptr && made->pre_mul_sum)
       WEFT_TRY(multiply_input(operation, *made, known->footprint.in_bytes, &in, &multiplied));
-    if (special->purpose != nullptr) record = with_purpose(record, *special->purpose);
+    if (special->purpose != nullptr) {
+      record = with_purpose(record, *special->purpose);
+      if (made != nullptr) member_.name_operator(record.hash, made->describe());
+    }
   }
   Slot& slot = take_slot();
   slot.multiplied = std::move(multiplied);
@@ -258,6 +261,7 @@ Status CommunicatorState::make_plan(const Operation& operation, const UserOperat
   }
   runtime_->log().debug("plans {} of {} {}{}: {}", name_of(operation), plan->count, to_string(operation.dtype),
                         in_place ? " in place" : "", plan->choice.winner().algorithm);
+  if (made != nullptr) member_.name_operator(plan->hash, made->describe());
   known.plans[in_place] = std::move(plan);
   return {};
 }

@@ -51,6 +51,11 @@ class Member final {
   };
   std::optional<Joining> joining(int rank) const;
   void take_joining(int rank);
+
+  // The operators that the program made for calls, by CallRecord::hash, in the words of UserOperator::describe(): the
+  // last kOperators that were named first. Empty: not known.
+  void name_operator(std::uint64_t call_hash, std::string text);
+  std::string operator_of(const CallRecord& call) const;
   std::uint64_t memory_bytes() const;
 
  private:
@@ -61,7 +66,9 @@ class Member final {
   mutable std::mutex mutex_;
   std::map<int, CallRecord> reported_;
   std::set<int> left_;
-  std::map<int, Joining> joining_;       // a peer waits for the answer before it says more
+  static constexpr std::size_t kOperators = 64;
+  std::vector<std::pair<std::uint64_t, std::string>> operators_;  // oldest first
+  std::map<int, Joining> joining_;                                // a peer waits for the answer before it says more
   std::vector<std::uint64_t> messages_;  // how many came from each rank; under the Control's mutex
 };
 

@@ -42,6 +42,12 @@ std::uint64_t UserOperator::hash() const {
                                  definition.commutative, definition.associative));
 }
 
+std::string UserOperator::describe() const {
+  if (pre_mul_sum) return std::string(to_string(ReduceOp::PreMulSum));
+  return fmt::format("'{}' ({}, {})", definition.name, definition.commutative ? "commutes" : "does not commute",
+                     definition.associative ? "is associative" : "is not associative");
+}
+
 Result<ReduceOp> Operators::create(const Operator& definition) {
   if (definition.combine == nullptr)
     return Status(Code::InvalidArgument, "create_operator: combine is null; give a function that combines elements");

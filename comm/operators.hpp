@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/limits.hpp"
 #include "comm/kernels/kernels.hpp"
@@ -23,6 +24,8 @@ struct UserOperator {
   bool ordered() const { return !pre_mul_sum && !(definition.commutative && definition.associative); }
   // What all ranks must have alike.
   std::uint64_t hash() const;
+  // The same for people: "'join' (does not commute, is associative)".
+  std::string describe() const;
 };
 
 class Operators final {

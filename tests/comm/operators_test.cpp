@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <numeric>
+#include <string>
 
 #include "comm/operators.hpp"
 #include "tests/comm/support/exercise.hpp"
@@ -191,17 +194,33 @@ TEST(Operators, one_that_commutes_runs_on_any_algorithm) {
   }
 }
 
-TEST(Operators, ranks_that_made_different_ones_are_told) {
-  testing::run_job(2, local_job(), [](CommunicatorState& communicator) {
+// The outcome of a call for which rank 1 changes its operator.
+void expect_told(const std::function<void(Operator& made)>& change, bool as_list, const std::string& words) {
+  testing::run_job(2, local_job(), [&](CommunicatorState& communicator) {
     Operator made = joining();
-    if (communicator.rank() == 1) made.name = "join otherwise";
+    if (communicator.rank() == 1) change(made);
     const auto op = communicator.operators().create(made);
     ASSERT_TRUE(op.has_value());
     std::vector<Stretch> data = own_runs(communicator.rank(), 10);
-    const Status status = communicator.run(all_reduce(data.data(), data.data(), 10, made.dtype, *op));
+    const Operation half = all_reduce(data.data(), data.data(), 5, made.dtype, *op);
+    Operation other_half = half;
+    other_half.in = other_half.out = data.data() + 5;
+    const Status status = as_list ? communicator.run(std::array<Operation, 2>{half, other_half})
+                                  : communicator.run(all_reduce(data.data(), data.data(), 10, made.dtype, *op));
     EXPECT_EQ(status.code(), Code::Mismatch) << status.to_string();
-    EXPECT_THAT(std::string(status.message()), HasSubstr("all_reduce #1 of 10 bytes16, user_defined"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(words));
   });
+}
+
+TEST(Operators, ranks_that_made_different_ones_are_told) {
+  const auto rename = [](Operator& made) { made.name = "join otherwise"; };
+  expect_told(rename, false,
+              "all_reduce #1 of 10 bytes16, user_defined but rank 0's operator is 'join' (does not "
+              "commute, is associative), rank 1's 'join otherwise' (does not commute, is associative)");
+  expect_told(rename, true, "rank 1's 'join otherwise'");
+  expect_told([](Operator& made) { made.associative = false; }, false,
+              "'join' (does not commute, is associative), rank 1's 'join' (does not commute, is not associative)");
+  expect_told([](Operator& made) { made.commutative = true; }, false, "rank 1's 'join' (commutes, is associative)");
 }
 
 TEST(Operators, handles_need_not_be_the_same) {
