@@ -36,8 +36,10 @@ int Communicator::size() const { return state_->size(); }
 Status Communicator::run(const Operation& operation) { return state_->run(operation); }
 
 Status Communicator::run(const Operation& operation, int timeout_ms) {
-  if (timeout_ms < 1)
+  if (timeout_ms < 1) {
+    WEFT_TRY(health());
     return Status(Code::InvalidArgument, "run: timeout_ms is " + std::to_string(timeout_ms) + "; give 1 or more");
+  }
   return state_->run(operation, timeout_ms);
 }
 Status Communicator::run(std::span<const Operation> operations) { return state_->run(operations); }
@@ -53,7 +55,6 @@ Work Communicator::start(const Operation& operation) {
 }
 
 Result<Plan> Communicator::prepare(const Operation& operation) {
-  WEFT_TRY(comm::check_call(operation, rank(), size()));
   WEFT_TRY(state_->prepare(operation));
   WEFT_TRY_ASSIGN(Choice choice, state_->explain(operation));
   return Plan(state_.get(), operation, size(), std::move(choice));
@@ -151,6 +152,7 @@ Result<SymmetricMemory> Communicator::allocate(std::size_t bytes) {
   return SymmetricMemory(std::move(allocation));
 }
 Status Communicator::free(SymmetricMemory memory) {
+  WEFT_TRY(health());
   if (memory.allocation_ == nullptr) return {Code::InvalidArgument, "free: there is no symmetric memory to free"};
   return memory.allocation_->release(*state_);
 }

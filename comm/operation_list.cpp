@@ -137,7 +137,9 @@ Status CommunicatorState::run_pack(std::span<const Operation* const> span) {
 }
 
 Status CommunicatorState::run(std::span<const Operation> operations) {
+  if (forked()) return in_child();
   if (waits_.load(std::memory_order_relaxed)) return busy();  // packs of who waits are in use
+  WEFT_TRY(member_.faults.status());
   for (const Operation& operation : operations) {
     WEFT_TRY(check(operation, rank(), size()));
     Operation resolved = operation;

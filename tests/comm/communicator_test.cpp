@@ -236,6 +236,31 @@ TEST(Communicator, abort_ends_what_others_wait_for) {
   EXPECT_EQ(ended, 3);
 }
 
+TEST(Communicator, after_the_first_error_every_call_returns_it_whatever_its_arguments) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value()) << communicator.status().to_string();
+  communicator->abort("enough");
+  float value = 1;
+  const Operation wrong = broadcast(&value, &value, 1, DataType::Float32, 7);
+  const std::vector<Operation> list{wrong};
+  const auto expect_aborted = [](const Status& status) {
+    EXPECT_EQ(status.code(), Code::Aborted) << status.to_string();
+  };
+  expect_aborted(communicator->run(wrong));
+  expect_aborted(communicator->run(wrong, 0));
+  expect_aborted(communicator->start(wrong).wait());
+  expect_aborted(communicator->run(list));
+  expect_aborted(communicator->run(std::span<const Operation>()));
+  expect_aborted(communicator->prepare(wrong).status());
+  expect_aborted(communicator->allocate(0).status());
+  expect_aborted(communicator->free(SymmetricMemory()));
+  expect_aborted(communicator->split_members({7}).status());
+  expect_aborted(communicator->close());
+}
+
 TEST(Communicator, a_wait_past_its_deadline_names_who_was_waited_for) {
   testing::JobOptions job = local_job();
   job.options.timeout_ms = 200;
