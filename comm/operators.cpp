@@ -16,6 +16,10 @@ constexpr std::size_t kMaxName = 64;
 
 bool known(DataType dtype) { return static_cast<int>(dtype) < kDataTypes || is_opaque(dtype); }
 
+static_assert(Operators::kMax < Operators::kHandles && kFirstUserOp + Operators::kHandles <= 256);
+
+ReduceOp handle(int index) { return static_cast<ReduceOp>(kFirstUserOp + index); }
+
 bool is_integer(DataType dtype) { return dtype <= DataType::UInt64; }
 
 // Integers are multiplied as integers.
@@ -72,25 +76,30 @@ Result<ReduceOp> Operators::create_pre_mul_sum(DataType dtype, double factor) {
 }
 
 Result<ReduceOp> Operators::add(UserOperator made) {
-  const auto free = std::find(made_.begin(), made_.end(), nullptr);
-  if (free == made_.end()) {
+  if (live_ == kMax) {
     return Status(
         Code::ResourceExhausted,
         fmt::format("a communicator has at most {} operators; destroy those that are no longer needed", kMax));
   }
-  *free = std::make_unique<UserOperator>(std::move(made));
-  return static_cast<ReduceOp>(kFirstUserOp + (free - made_.begin()));
+  made_.resize(kHandles);
+  while (find(handle(next_)) != nullptr) next_ = (next_ + 1) % kHandles;
+  const ReduceOp given = handle(next_);
+  made_[static_cast<std::size_t>(next_)] = std::make_unique<UserOperator>(std::move(made));
+  next_ = (next_ + 1) % kHandles;
+  ++live_;
+  return given;
 }
 
 const UserOperator* Operators::find(ReduceOp op) const {
   const int index = static_cast<int>(op) - kFirstUserOp;
-  return index >= 0 && index < kMax ? made_[static_cast<std::size_t>(index)].get() : nullptr;
+  return index >= 0 && index < static_cast<int>(made_.size()) ? made_[static_cast<std::size_t>(index)].get() : nullptr;
 }
 
 Status Operators::destroy(ReduceOp op) {
   if (find(op) == nullptr)
-    return Status(Code::InvalidArgument, "destroy_operator: this communicator has made no such operator");
+    return Status(Code::InvalidArgument, "destroy_operator: this communicator has no such operator");
   made_[static_cast<std::size_t>(static_cast<int>(op) - kFirstUserOp)].reset();
+  --live_;
   return {};
 }
 
@@ -98,9 +107,10 @@ Status Operators::check(const Operation& operation) const {
   if (!reduces(operation.collective) || static_cast<int>(operation.op) < kFirstUserOp) return {};
   const UserOperator* const made = find(operation.op);
   if (made == nullptr) {
-    return Status(Code::InvalidArgument, name_of(operation) +
-                                             ": this communicator has made no such operator; operators belong to the "
-                                             "communicator that made them");
+    return Status(Code::InvalidArgument,
+                  name_of(operation) +
+                      ": this communicator has no such operator, or no longer; operators belong to "
+                      "the communicator that made them");
   }
   if (made->definition.dtype == operation.dtype) return {};
   return Status(Code::InvalidArgument,
@@ -109,7 +119,7 @@ Status Operators::check(const Operation& operation) const {
 }
 
 std::uint64_t Operators::memory_bytes() const {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = base::heap_bytes(made_);
   for (const auto& made : made_)
     if (made != nullptr) bytes += sizeof(UserOperator) + base::heap_bytes(made->definition.name);
   return bytes;

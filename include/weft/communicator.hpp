@@ -101,6 +101,7 @@ class Communicator {
   // Operators of the program's own, for the reducing collectives of this communicator; at most 64 at a time. Local, but
   // a call needs one on every rank: of the same name, type and promises, whatever the handle. InvalidArgument says what
   // is wrong. It is destroyed with the communicator, or before; InvalidArgument while operations with it are in flight.
+  // Calls and plans with a destroyed one are InvalidArgument; its handle is given again after 127 others, not before.
   Result<ReduceOp> create_operator(const Operator& definition);
   // The sum of the inputs, each multiplied by the `factor` that its rank gave: as NCCL's. Products are rounded to the
   // type; integers take whole numbers. Costs one more pass over the input, and in reduce and reduce_scatter memory for

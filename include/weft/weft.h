@@ -277,7 +277,8 @@ weft_status_t weft_comm_destroy(weft_comm_t comm);
  *
  * Made for one communicator, at most 64 at a time; handles are numbers from 5 up, as NCCL's. A reducing collective needs
  * one on every rank: of the same name, type and properties, whatever the handle; else MISMATCH. They end with
- * weft_red_op_destroy() or their communicator. */
+ * weft_red_op_destroy() or their communicator; calls with one that was destroyed are INVALID_ARGUMENT, and its handle is
+ * given again after 127 others, not before. */
 
 /* NCCL's numbers. */
 typedef enum weft_scalar_residence WEFT_ENUM_TYPE {
