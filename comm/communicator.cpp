@@ -176,9 +176,11 @@ Result<Communicator> Communicator::split(int color, int key) {
 }
 
 Result<ReduceOp> Communicator::create_operator(const Operator& definition) {
+  if (state_->forked()) return state_->health();
   return state_->operators().create(definition);
 }
 Result<ReduceOp> Communicator::create_pre_mul_sum(DataType dtype, double factor) {
+  if (state_->forked()) return state_->health();
   return state_->operators().create_pre_mul_sum(dtype, factor);
 }
 Status Communicator::destroy_operator(ReduceOp op) { return state_->destroy_operator(op); }

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "base/fnv1a.hpp"
 #include "base/heap_bytes.hpp"
@@ -20,17 +23,46 @@ static_assert(Operators::kMax < Operators::kHandles && kFirstUserOp + Operators:
 
 ReduceOp handle(int index) { return static_cast<ReduceOp>(kFirstUserOp + index); }
 
-bool is_integer(DataType dtype) { return dtype <= DataType::UInt64; }
+// Whole numbers that the type holds; of 64 bits, those that a factor tells exactly.
+struct Range {
+  double least = 0;
+  double most = 0;
+};
+
+template <typename T>
+Range range_of() {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  return {std::max(static_cast<double>(std::numeric_limits<T>::min()), -kExact),
+          std::min(static_cast<double>(std::numeric_limits<T>::max()), kExact)};
+}
+
+std::optional<Range> range_of(DataType dtype) {
+  switch (dtype) {
+    case DataType::Int8:
+      return range_of<std::int8_t>();
+    case DataType::UInt8:
+      return range_of<std::uint8_t>();
+    case DataType::Int32:
+      return range_of<std::int32_t>();
+    case DataType::UInt32:
+      return range_of<std::uint32_t>();
+    case DataType::Int64:
+      return range_of<std::int64_t>();
+    case DataType::UInt64:
+      return range_of<std::uint64_t>();
+    default:
+      return std::nullopt;
+  }
+}
 
 // Integers are multiplied as integers.
 Status check_factor(DataType dtype, double factor) {
-  constexpr double kExact = 9007199254740992;  // 2^53: whole numbers up to it are exact
-  if (!is_integer(dtype)) return {};
-  const bool is_unsigned = dtype == DataType::UInt8 || dtype == DataType::UInt32 || dtype == DataType::UInt64;
-  if (std::trunc(factor) == factor && std::fabs(factor) <= kExact && (factor >= 0 || !is_unsigned)) return {};
+  const std::optional<Range> range = range_of(dtype);
+  if (!range) return {};
+  if (std::trunc(factor) == factor && factor >= range->least && factor <= range->most) return {};
   return Status(Code::InvalidArgument,
-                fmt::format("create_pre_mul_sum: the factor {} is no {}; give a whole number of at most 2^53", factor,
-                            to_string(dtype)));
+                fmt::format("create_pre_mul_sum: the factor {} is no {}; give a whole number from {:.0f} to {:.0f}",
+                            factor, to_string(dtype), range->least, range->most));
 }
 
 void combine(void* dst, const void* a, const void* b, std::size_t count, std::intptr_t parameter) noexcept {

@@ -104,8 +104,8 @@ class Communicator {
   // Calls and plans with a destroyed one are InvalidArgument; its handle is given again after 127 others, not before.
   Result<ReduceOp> create_operator(const Operator& definition);
   // The sum of the inputs, each multiplied by the `factor` that its rank gave: as NCCL's. Products are rounded to the
-  // type; integers take whole numbers. Costs one more pass over the input, and in reduce and reduce_scatter memory for
-  // as much.
+  // type; integers take whole numbers that they can hold. Costs one more pass over the input, and in reduce and
+  // reduce_scatter memory for as much.
   Result<ReduceOp> create_pre_mul_sum(DataType dtype, double factor);
   Status destroy_operator(ReduceOp op);
 

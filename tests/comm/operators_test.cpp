@@ -11,6 +11,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "comm/operators.hpp"
 #include "tests/comm/support/exercise.hpp"
@@ -252,6 +253,21 @@ TEST(Operators, what_makes_no_sense_is_refused) {
     refused(operators.create_pre_mul_sum(DataType::Int32, 0.5).status(), "the factor 0.5 is no int32");
     refused(operators.create_pre_mul_sum(DataType::UInt32, -1).status(), "the factor -1 is no uint32");
     refused(operators.create_pre_mul_sum(DataType::Int64, NAN).status(), "is no int64");
+    refused(operators.create_pre_mul_sum(DataType::Int8, 300).status(),
+            "the factor 300 is no int8; give a whole number "
+            "from -128 to 127");
+    refused(operators.create_pre_mul_sum(DataType::Int8, -129).status(), "the factor -129 is no int8");
+    refused(operators.create_pre_mul_sum(DataType::UInt8, 300).status(), "from 0 to 255");
+    refused(operators.create_pre_mul_sum(DataType::Int32, 3e9).status(), "from -2147483648 to 2147483647");
+    refused(operators.create_pre_mul_sum(DataType::UInt32, 5e9).status(), "from 0 to 4294967295");
+    refused(operators.create_pre_mul_sum(DataType::UInt64, 1e16).status(), "from 0 to 9007199254740992");
+    for (const auto& [dtype, factor] : {std::pair(DataType::Int8, -128.0),
+                                        {DataType::UInt8, 255.0},
+                                        {DataType::UInt32, 4294967295.0},
+                                        {DataType::Float8E4M3, 1e6}}) {
+      const auto held = operators.create_pre_mul_sum(dtype, factor);
+      EXPECT_TRUE(held.has_value() && operators.destroy(*held).ok()) << to_string(dtype) << " " << factor;
+    }
 
     const ReduceOp op = *operators.create(joining());
     float value = 1;
