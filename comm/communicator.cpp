@@ -132,6 +132,10 @@ Result<Received> Communicator::receive(void* out, std::uint64_t count, DataType 
   return run(weft::receive(out, count, dtype, peer, tag));
 }
 Result<Received> Communicator::receive(std::vector<std::byte>* object, int peer, int tag) {
+  if (object == nullptr) {
+    WEFT_TRY(health());
+    return Status(Code::InvalidArgument, "receive: object is null; give a vector, which is resized as needed");
+  }
   return state_->run(weft::receive(nullptr, 0, DataType::UInt8, peer, tag), object);
 }
 

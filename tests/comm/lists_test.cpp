@@ -158,5 +158,27 @@ TEST(Objects, of_any_length_are_broadcast_and_gathered) {
   });
 }
 
+TEST(Objects, need_a_place_to_go_to) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value()) << communicator.status().to_string();
+  const std::vector<std::byte> object(3);
+  const auto refused = [](const Status& status, const char* words) {
+    EXPECT_EQ(status.code(), Code::InvalidArgument) << status.to_string();
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(words));
+  };
+  refused(communicator->broadcast(nullptr), "broadcast: object is null");
+  refused(communicator->all_gather(object, nullptr), "all_gather: objects is null");
+  ASSERT_TRUE(communicator->start(send(object.data(), object.size(), DataType::UInt8, 0)).wait().ok());
+  refused(communicator->receive(nullptr).status(), "receive: object is null");
+  std::vector<std::byte> got;
+  EXPECT_TRUE(communicator->receive(&got).has_value());
+  EXPECT_EQ(got, object);
+  communicator->abort("enough");
+  EXPECT_EQ(communicator->broadcast(nullptr).code(), Code::Aborted);
+}
+
 }  // namespace
 }  // namespace weft::comm
