@@ -99,7 +99,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Result<std::uint32_t> agree_on_id(std::span<const int> members);
   Status wait_for_members(std::vector<int> ranks, const Member::Joining& own, base::Deadline deadline);
   Status other_members(int other, const Member::Joining& theirs, const Member::Joining& own) const;
-  Status missing_members(const std::vector<int>& missing, const Member::Joining& own, bool late) const;
+  Status missing_members(const std::vector<int>& missing) const;
+  Status late_members(const std::vector<int>& missing, const Member::Joining& own);
 
   // Progress::Driven
   bool drive() override;

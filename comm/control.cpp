@@ -115,6 +115,17 @@ void Member::take_joining(int rank) {
   joining_.erase(rank);
 }
 
+void Member::set_splitting(std::string members) {
+  const std::lock_guard lock(mutex_);
+  splitting_ = std::move(members);
+}
+
+std::string Member::splitting(int rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = reported_splitting_.find(rank);
+  return found == reported_splitting_.end() ? std::string() : found->second;
+}
+
 void Member::name_operator(std::uint64_t call_hash, std::string text) {
   const std::lock_guard lock(mutex_);
   const auto same = [&](const auto& named) { return named.first == call_hash; };
@@ -134,6 +145,8 @@ std::uint64_t Member::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t texts = 0;
   for (const auto& [hash, text] : operators_) texts += base::heap_bytes(text);
+  for (const auto& [rank, text] : reported_splitting_)
+    texts += base::kTreeNodeBytes + sizeof(std::pair<int, std::string>) + base::heap_bytes(text);
   return sizeof(Member) + base::heap_bytes(members_) + base::heap_bytes(messages_) + base::heap_bytes(operators_) +
          texts + reported_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, CallRecord>)) +
          left_.size() * (base::kTreeNodeBytes + sizeof(int)) +
@@ -197,6 +210,14 @@ void Control::ask(Member& member, int peer) {
       question.operators.push_back({sequence, std::move(made)});
   }
   send({{member.root_rank(peer), std::move(question)}});
+}
+
+void Control::hear(Member& member, const std::vector<int>& ranks) {
+  {
+    const std::lock_guard lock(member.mutex_);
+    for (const int rank : ranks) member.reported_splitting_.erase(rank);
+  }
+  roll_call(member, ranks);
 }
 
 void Control::tell(Member& member, int peer, const Member::Joining& joining) {
@@ -337,6 +358,12 @@ void Control::handle(Member& member, int from, const ControlMessage& message, Ou
       const std::lock_guard state(member.mutex_);
       if (!message.calls.empty()) member.reported_[from] = message.calls.back();
       if (message.kind == ControlKind::Left) member.left_.insert(from);
+      // Most never split.
+      if (message.kind == ControlKind::Report && !message.text.empty()) {
+        member.reported_splitting_[from] = message.text;
+      } else {
+        member.reported_splitting_.erase(from);
+      }
       break;
     }
   }
@@ -359,6 +386,10 @@ void Control::answer(Member& member, int from, const ControlMessage& question, O
   }
   ControlMessage report = message_to(member, ControlKind::Report);
   if (const auto last = member.history.find(member.history.latest())) report.calls.push_back(*last);
+  {
+    const std::lock_guard state(member.mutex_);
+    report.text = member.splitting_;
+  }
   out->emplace_back(member.root_rank(from), std::move(report));
 }
 
