@@ -64,7 +64,10 @@ CommunicatorState::~CommunicatorState() {
     const auto setup = runtime_->setup();
     planner_.reset();  // and its lease of a model that others share
   }
-  --runtime_->communicators;
+  // Communicators that are split off may end after this one; the last of all takes the runtime along.
+  const bool last = --runtime_->communicators == 0;
+  if (!last && owned_runtime_ != nullptr) runtime_->bereaved = std::move(owned_runtime_);
+  if (last && runtime_->bereaved != nullptr) owned_runtime_ = std::move(runtime_->bereaved);
 }
 
 // During set-up.

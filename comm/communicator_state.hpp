@@ -205,7 +205,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status compare_digests();
   Status unread_message();
 
-  std::unique_ptr<Runtime> owned_runtime_;  // the root's; destroyed last
+  std::unique_ptr<Runtime> owned_runtime_;  // the root's, or the last one's; destroyed last
   Runtime* runtime_;
   Member member_;
   std::unique_ptr<Planner> planner_;  // null: nothing was planned yet

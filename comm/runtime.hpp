@@ -77,6 +77,8 @@ class Runtime final {
   // Communicator ids: every rank keeps the next one it has not seen in use.
   std::uint32_t next_id = 1;
   std::atomic<int> communicators = 0;  // that live
+  // Itself, once the root communicator has ended before others; until the last of them takes it.
+  std::unique_ptr<Runtime> bereaved;
 
  private:
   Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,

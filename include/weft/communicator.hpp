@@ -29,8 +29,8 @@ namespace weft {
 //
 // Ranks: all must start the same operations in the same order; calls that do not match are a Mismatch on all ranks.
 // After the first error every later call that starts, prepares or splits anything returns that error, whatever its
-// arguments. Destroying a communicator finishes what is in flight (with the deadline); communicators split from it must
-// have been destroyed before.
+// arguments. Destroying a communicator finishes what is in flight (with the deadline); communicators split from it go
+// on, and what all of them share ends with the last.
 //
 // fork(): a communicator belongs to the process that made it, which goes on as if nothing had happened. In the child
 // every call is InvalidArgument, a Work counts as done with that outcome, and destroying communicator, Work, Plan or

@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "tests/comm/support/thread_ranks.hpp"
+#include "transports/local.hpp"
+#include "weft/graph.hpp"
 
 namespace weft::comm {
 namespace {
@@ -196,6 +198,41 @@ TEST(Communicator, a_communicator_destroyed_elsewhere_is_forgotten_by_the_thread
     ASSERT_TRUE(root.run(sum).ok());
     ASSERT_TRUE(root.start(sum, &ticket).ok());
     ASSERT_TRUE(root.wait(ticket).ok());
+  });
+}
+
+// What they share (store, connections, helper thread) goes with the last of them.
+TEST(Communicator, those_split_off_go_on_without_it) {
+  const auto graph = topology::model("cpu-2socket");
+  const auto stores = transports::LocalStoreHub::create(2);
+  const auto hub = transports::LocalHub::create();
+  testing::run_ranks(2, [&](int rank) {
+    RuntimeParts parts;
+    parts.options.rank = rank;
+    parts.options.size = 2;
+    parts.options.timeout_ms = 20'000;
+    parts.options.progress_thread = true;
+    parts.store = stores->store(rank);
+    parts.transports.push_back(hub->transport(rank));
+    parts.graph = &*graph;
+    auto runtime = Runtime::create(std::move(parts));
+    ASSERT_TRUE(runtime.has_value()) << runtime.status().to_string();
+    auto root = CommunicatorState::root(std::move(*runtime));
+    ASSERT_TRUE(root.has_value()) << root.status().to_string();
+    auto child = (*root)->split(0, 0);
+    ASSERT_TRUE(child.has_value());
+    auto grandchild = (*child)->split(0, 0);
+    ASSERT_TRUE(grandchild.has_value());
+    root->reset();
+    const std::vector<float> in(100'000, 1);
+    std::vector<float> out(in.size());
+    ASSERT_TRUE((*child)->run(all_reduce(in.data(), out.data(), in.size(), DataType::Float32)).ok());
+    child->reset();
+    ASSERT_TRUE((*grandchild)->run(all_reduce(in.data(), out.data(), in.size(), DataType::Float32)).ok());
+    EXPECT_EQ(out.back(), 2);
+    auto late = (*grandchild)->split(0, 0);
+    ASSERT_TRUE(late.has_value());
+    EXPECT_TRUE((*late)->close().ok());
   });
 }
 
