@@ -1,5 +1,5 @@
-// What a program that polls is told of operations: also of those that end as soon as they are started, and of those that
-// nothing ever matches.
+// What a program that polls is told of operations: also of those that end as soon as they are started, and of those
+// that nothing ever matches.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
