@@ -76,7 +76,10 @@ CommunicatorState::~CommunicatorState() {
     const auto setup = runtime_->setup();
     planner_.reset();  // and its lease of a model that others share
   }
-  --runtime_->communicators;
+  // Communicators that are split off may end after this one; the last of all takes the runtime along.
+  const bool last = --runtime_->communicators == 0;
+  if (!last && owned_runtime_ != nullptr) runtime_->bereaved = std::move(owned_runtime_);
+  if (last && runtime_->bereaved != nullptr) owned_runtime_ = std::move(runtime_->bereaved);
 }
 
 // During set-up.
@@ -94,12 +97,12 @@ Result<Planner*> CommunicatorState::planner() {
 
 // ---- the walk of a call ----
 
-Status CommunicatorState::run(const Operation& operation, int timeout_ms) {
+Status CommunicatorState::run(const Operation& operation, int timeout_ms, const Purpose* purpose) {
   if (forked()) [[unlikely]]
     return in_child();
   auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
-  WEFT_TRY(begin(operation, &slot));
+  WEFT_TRY(begin(operation, purpose, &slot));
   slot->timeout_ms = timeout_ms;
   for (EagerRounds rounds(crowding_); rounds.next();) {
     runtime_->poll();
@@ -115,7 +118,7 @@ Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticke
     return in_child();
   const auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
-  WEFT_TRY(begin(operation, &slot));
+  WEFT_TRY(begin(operation, nullptr, &slot));
   *ticket = slot->ticket;
   runtime_->poll();
   advance();
@@ -127,7 +130,7 @@ Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticke
 }
 
 // Checks, plans and publishes the call, and hands it to the engine.
-Status CommunicatorState::begin(const Operation& operation, Slot** started) {
+Status CommunicatorState::begin(const Operation& operation, const Purpose* purpose, Slot** started) {
   // First: who waits gives up by itself.
   if (waits_.load(std::memory_order_relaxed)) [[unlikely]]
     return busy();
@@ -135,17 +138,16 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
     give_up();
     return member_.faults.status();
   }
-  if (operation.op >= ReduceOp::PreMulSum && reduces(operation.collective)) [[unlikely]] {
-    Operation resolved = operation;
-    const UserOperator* made = nullptr;
-    WEFT_TRY(resolve(&resolved, &made));
-    return begin(resolved, made, started);
-  }
-  return begin(operation, nullptr, started);
+  const bool made = operation.op >= ReduceOp::PreMulSum && reduces(operation.collective);
+  if (!made && purpose == nullptr) [[likely]]
+    return begin_call(operation, nullptr, started);
+  Operation resolved = operation;
+  Special special{.purpose = purpose};
+  WEFT_TRY(resolve(&resolved, &special.made));
+  return begin_call(resolved, &special, started);
 }
 
-// `made`: what resolve() found.
-Status CommunicatorState::begin(const Operation& operation, const UserOperator* made, Slot** started) {
+Status CommunicatorState::begin_call(const Operation& operation, const Special* special, Slot** started) {
   const bool on_host = operation.memory == MemoryKind::Host && operation.stream == nullptr;
   KnownCall* known = nullptr;
   if (on_host) known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
@@ -155,6 +157,7 @@ Status CommunicatorState::begin(const Operation& operation, const UserOperator* 
   if (!known->footprint.fits(operation.in, operation.out)) [[unlikely]]
     return check(operation, rank(), size());
   bool in_place = known->footprint.in_place(operation.in, operation.out);
+  const UserOperator* const made = special == nullptr ? nullptr : special->made;
   // Its input is multiplied into the output, or elsewhere.
   if (made != nullptr && made->pre_mul_sum) in_place = operation.collective == Collective::AllReduce;
   if (known->plans[in_place] == nullptr) [[unlikely]] {
@@ -163,18 +166,25 @@ Status CommunicatorState::begin(const Operation& operation, const UserOperator* 
   BoundPlan* const plan = known->plans[in_place].get();
   const void* in = operation.in;
   std::unique_ptr<std::byte[]> multiplied;
-  if (made != nullptr && made->pre_mul_sum) [[unlikely]] {
-    WEFT_TRY(multiply_input(operation, *made, known->footprint.in_bytes, &in, &multiplied));
+  CallRecord record{0, plan->call, operation.root, plan->count, plan->hash};
+  if (special != nullptr) [[unlikely]] {
+    if (made != nullptr && made->pre_mul_sum)
+      WEFT_TRY(multiply_input(operation, *made, known->footprint.in_bytes, &in, &multiplied));
+    if (special->purpose != nullptr) {
+      record = with_purpose(record, *special->purpose);
+      if (made != nullptr) member_.name_operator(record.hash, made->describe());
+    }
   }
   Slot& slot = take_slot();
   slot.multiplied = std::move(multiplied);
-  slot.record = {++sequence_, plan->call, operation.root, plan->count, plan->hash};
-  digest_ = (digest_ ^ plan->hash ^ plan->call) * 0x9e3779b97f4a7c15;
+  record.sequence = ++sequence_;
+  slot.record = record;
+  digest_ = (digest_ ^ record.hash ^ record.call) * 0x9e3779b97f4a7c15;
   member_.history.publish(slot.record);
   slot.operation.plan = plan;
   slot.operation.in = static_cast<const std::byte*>(in);
   slot.operation.out = static_cast<std::byte*>(operation.out);
-  slot.operation.signature = {sequence_, plan->call, plan->hash};
+  slot.operation.signature = {record.sequence, record.call, record.hash};
   engine_.start(slot.operation);
   *started = &slot;
   return {};
@@ -264,6 +274,7 @@ Status CommunicatorState::make_plan(const Operation& operation, const UserOperat
   }
   runtime_->log().debug("plans {} of {} {}{}: {}", name_of(operation), plan->count, to_string(operation.dtype),
                         in_place ? " in place" : "", plan->choice.winner().algorithm);
+  if (made != nullptr) member_.name_operator(plan->hash, made->describe());
   known.plans[in_place] = std::move(plan);
   return {};
 }

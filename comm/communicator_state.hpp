@@ -45,8 +45,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   const std::vector<int>& members() const { return member_.members(); }  // their root ranks
   std::string_view transport(int peer) const { return runtime_->transport_name(member_.root_rank(peer)); }
 
-  // timeout_ms 0: the communicator's.
-  Status run(const Operation& operation, int timeout_ms = 0);
+  // timeout_ms 0: the communicator's. `purpose`: of a call that the program did not ask for as such.
+  Status run(const Operation& operation, int timeout_ms = 0, const Purpose* purpose = nullptr);
   // On success *ticket names the operation until wait() returns its outcome.
   Status start(const Operation& operation, std::uint32_t* ticket);
   // Nothing but an error on another thread than the one that started it. Of a receive, *received is what it got.
@@ -59,6 +59,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status set_algorithms(std::string_view rules);
   Result<Choice> explain(const Operation& operation);
   Operators& operators() { return operators_; }
+  // The sequence of the last call.
+  std::uint32_t sequence() const { return sequence_; }
   Status destroy_operator(ReduceOp op);
 
   // Messages: comm/communicator_messages.cpp. `object`: of a receive of any length.
@@ -82,6 +84,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status close();
   // Readable once operations have ended; see Communicator.
   Result<int> event_descriptor();
+  // What was refused when it was to be started has ended, for those who poll.
+  void announce_refusal();
   // Whether this is a child that the process which made this has forked: then it must not even be destroyed.
   bool forked() const { return mark_.forked(); }
 
@@ -96,7 +100,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Result<std::uint32_t> agree_on_id(std::span<const int> members);
   Status wait_for_members(std::vector<int> ranks, const Member::Joining& own, base::Deadline deadline);
   Status other_members(int other, const Member::Joining& theirs, const Member::Joining& own) const;
-  Status missing_members(const std::vector<int>& missing, const Member::Joining& own, bool late) const;
+  Status missing_members(const std::vector<int>& missing) const;
+  Status late_members(const std::vector<int>& missing, const Member::Joining& own);
 
   // Progress::Driven
   bool drive() override;
@@ -147,8 +152,14 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     MessageRequest message;  // if so; it is done when operation.channels_left is 0
   };
 
-  Status begin(const Operation& operation, Slot** slot);
-  Status begin(const Operation& operation, const UserOperator* made, Slot** slot);
+  // Of a call that its operation does not tell all of.
+  struct Special {
+    const UserOperator* made = nullptr;  // what resolve() found
+    const Purpose* purpose = nullptr;
+  };
+
+  Status begin(const Operation& operation, const Purpose* purpose, Slot** slot);
+  Status begin_call(const Operation& operation, const Special* special, Slot** slot);
   Status resolve(Operation* operation, const UserOperator** made) const;
   Status multiply_input(const Operation& operation, const UserOperator& made, std::uint64_t bytes, const void** in,
                         std::unique_ptr<std::byte[]>* multiplied);
@@ -191,7 +202,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status compare_digests();
   Status unread_message();
 
-  std::unique_ptr<Runtime> owned_runtime_;  // the root's; destroyed last
+  std::unique_ptr<Runtime> owned_runtime_;  // the root's, or the last one's; destroyed last
   Runtime* runtime_;
   Member member_;
   std::unique_ptr<Planner> planner_;  // null: nothing was planned yet

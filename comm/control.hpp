@@ -52,6 +52,15 @@ class Member final {
   };
   std::optional<Joining> joining(int rank) const;
   void take_joining(int rank);
+
+  // The members, for people, that this rank is about to split off; empty: none. And what a peer last reported of that.
+  void set_splitting(std::string members);
+  std::string splitting(int rank) const;
+
+  // The operators that the program made for calls, by CallRecord::hash, in the words of UserOperator::describe(): the
+  // last kOperators that were named first. Empty: not known.
+  void name_operator(std::uint64_t call_hash, std::string text);
+  std::string operator_of(const CallRecord& call) const;
   std::uint64_t memory_bytes() const;
 
  private:
@@ -62,6 +71,10 @@ class Member final {
   mutable std::mutex mutex_;
   std::map<int, CallRecord> reported_;
   std::set<int> left_;
+  static constexpr std::size_t kOperators = 64;
+  std::vector<std::pair<std::uint64_t, std::string>> operators_;  // oldest first
+  std::string splitting_;
+  std::map<int, std::string> reported_splitting_;
   std::map<int, Joining> joining_;       // a peer waits for the answer before it says more
   std::vector<std::uint64_t> messages_;  // how many came from each rank; under the Control's mutex
 };
@@ -84,6 +97,8 @@ class Control final {
   // Asks a peer whether its calls agree with this rank's latest ones. A contradiction comes back as a fault on all
   // ranks.
   void ask(Member& member, int peer);
+  // Until the ranks have reported their latest call and what they split off, or for a second.
+  void hear(Member& member, const std::vector<int>& ranks);
   // Says to a peer what this rank splits off.
   void tell(Member& member, int peer, const Member::Joining& joining);
   // Raises here and tells all other members. A Timeout or PeerLost, which blames a peer, may wait a second for whoever

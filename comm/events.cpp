@@ -51,6 +51,13 @@ Result<int> CommunicatorState::event_descriptor() {
 // A full counter is readable already.
 void CommunicatorState::announce() { static_cast<void>(::eventfd_write(event_.get(), 1)); }
 
+// A forked child has its parent's descriptor, of which it has nothing to tell.
+void CommunicatorState::announce_refusal() {
+  if (forked()) return;
+  const auto guard = runtime_->progress().guard();
+  if (event_) announce();
+}
+
 // Under the guard, by the helper thread, when nothing moved.
 bool CommunicatorState::tend() {
   if (!event_ || member_.faults.raised()) return false;

@@ -86,6 +86,8 @@ class Runtime final {
   std::uint32_t next_id = 1;
   std::unique_lock<std::mutex> split_turn() { return std::unique_lock(splitting_, std::try_to_lock); }
   std::atomic<int> communicators = 0;  // that live
+  // Itself, once the root communicator has ended before others; until the last of them takes it.
+  std::unique_ptr<Runtime> bereaved;
 
  private:
   Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,

@@ -255,14 +255,14 @@ weft_status_t weft_comm_abort(weft_comm_t comm, const char* reason);
 weft_status_t weft_comm_get_async_error(weft_comm_t comm, weft_status_t* error);
 
 /* Symmetric memory: the other ranks of a host read a buffer in it where it lies, so that what is sent from there is not
- * copied on the way. Collective; all ranks ask for as many bytes. Zeroed, on pages of its own; buffers of any call may
- * lie in it, on some ranks or on all. *buffer is the communicator's until weft_mem_free(), or weft_comm_destroy().
- * RESOURCE_EXHAUSTED on all ranks names the one that has no memory. Ranks that cannot read each other's memory are no
- * error: between them messages are copied. Unlike ncclMemAlloc it needs the communicator. */
+ * copied on the way. Collective; all ranks ask for as many bytes (else MISMATCH). Zeroed, on pages of its own; buffers
+ * of any call may lie in it, on some ranks or on all. *buffer is the communicator's until weft_mem_free(), or
+ * weft_comm_destroy(). RESOURCE_EXHAUSTED on all ranks names the one that has no memory. Ranks that cannot read each
+ * other's memory are no error: between them messages are copied. Unlike ncclMemAlloc it needs the communicator. */
 weft_status_t weft_mem_alloc(void** buffer, size_t bytes, weft_comm_t comm);
 
-/* Collective; no call may be using it. INVALID_ARGUMENT, and nothing happens: it is not what weft_mem_alloc() gave for
- * comm. */
+/* Collective, of the same memory on all ranks; no call may be using it. INVALID_ARGUMENT, and nothing happens: it is
+ * not what weft_mem_alloc() gave for comm. */
 weft_status_t weft_mem_free(void* buffer, weft_comm_t comm);
 
 /* Collective, optional, before weft_comm_destroy(): checks that all ranks made the same calls and took all messages;
@@ -278,7 +278,8 @@ weft_status_t weft_comm_destroy(weft_comm_t comm);
  *
  * Made for one communicator, at most 64 at a time; handles are numbers from 5 up, as NCCL's. A reducing collective needs
  * one on every rank: of the same name, type and properties, whatever the handle; else MISMATCH. They end with
- * weft_red_op_destroy() or their communicator. */
+ * weft_red_op_destroy() or their communicator; calls with one that was destroyed are INVALID_ARGUMENT, and its handle is
+ * given again after 127 others, not before. */
 
 /* NCCL's numbers. */
 typedef enum weft_scalar_residence WEFT_ENUM_TYPE {
@@ -388,8 +389,8 @@ weft_status_t weft_scatter(const void* sendbuff, void* recvbuff, size_t count, w
 weft_status_t weft_barrier(weft_comm_t comm, weft_request_t* request);
 
 /* weft_all_reduce() of many buffers: buffer i has counts[i] elements, from sendbuffs[i] to recvbuffs[i], which may be
- * the same. Short ones share a call. All ranks give equal counts. Blocks, also in a group. Errors name the first buffer
- * that is wrong; INVALID_ARGUMENT besides: an array is null. */
+ * the same. Short ones share a call. All ranks give equal counts (else MISMATCH). Blocks, also in a group. Errors name
+ * the first buffer that is wrong; INVALID_ARGUMENT besides: an array is null. */
 weft_status_t weft_all_reduce_list(const void* const* sendbuffs, void* const* recvbuffs, const size_t* counts,
                                    size_t buffers, weft_data_type_t datatype, weft_reduce_op_t op, weft_comm_t comm);
 

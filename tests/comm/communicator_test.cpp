@@ -14,6 +14,8 @@
 #include <thread>
 
 #include "tests/comm/support/thread_ranks.hpp"
+#include "transports/local.hpp"
+#include "weft/graph.hpp"
 
 namespace weft::comm {
 namespace {
@@ -200,6 +202,41 @@ TEST(Communicator, a_communicator_destroyed_elsewhere_is_forgotten_by_the_thread
   });
 }
 
+// What they share (store, connections, helper thread) goes with the last of them.
+TEST(Communicator, those_split_off_go_on_without_it) {
+  const auto graph = topology::model("cpu-2socket");
+  const auto stores = transports::LocalStoreHub::create(2);
+  const auto hub = transports::LocalHub::create();
+  testing::run_ranks(2, [&](int rank) {
+    RuntimeParts parts;
+    parts.options.rank = rank;
+    parts.options.size = 2;
+    parts.options.timeout_ms = 20'000;
+    parts.options.progress_thread = true;
+    parts.store = stores->store(rank);
+    parts.transports.push_back(hub->transport(rank));
+    parts.graph = &*graph;
+    auto runtime = Runtime::create(std::move(parts));
+    ASSERT_TRUE(runtime.has_value()) << runtime.status().to_string();
+    auto root = CommunicatorState::root(std::move(*runtime));
+    ASSERT_TRUE(root.has_value()) << root.status().to_string();
+    auto child = (*root)->split(0, 0);
+    ASSERT_TRUE(child.has_value());
+    auto grandchild = (*child)->split(0, 0);
+    ASSERT_TRUE(grandchild.has_value());
+    root->reset();
+    const std::vector<float> in(100'000, 1);
+    std::vector<float> out(in.size());
+    ASSERT_TRUE((*child)->run(all_reduce(in.data(), out.data(), in.size(), DataType::Float32)).ok());
+    child->reset();
+    ASSERT_TRUE((*grandchild)->run(all_reduce(in.data(), out.data(), in.size(), DataType::Float32)).ok());
+    EXPECT_EQ(out.back(), 2);
+    auto late = (*grandchild)->split(0, 0);
+    ASSERT_TRUE(late.has_value());
+    EXPECT_TRUE((*late)->close().ok());
+  });
+}
+
 TEST(Communicator, split_orders_by_key_and_leaves_out_negative_colours) {
   testing::run_job(5, local_job(), [](CommunicatorState& world) {
     const int color = world.rank() == 4 ? -1 : world.rank() % 2;
@@ -277,6 +314,31 @@ TEST(Communicator, abort_ends_what_others_wait_for) {
     ++ended;
   });
   EXPECT_EQ(ended, 3);
+}
+
+TEST(Communicator, after_the_first_error_every_call_returns_it_whatever_its_arguments) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value()) << communicator.status().to_string();
+  communicator->abort("enough");
+  float value = 1;
+  const Operation wrong = broadcast(&value, &value, 1, DataType::Float32, 7);
+  const std::vector<Operation> list{wrong};
+  const auto expect_aborted = [](const Status& status) {
+    EXPECT_EQ(status.code(), Code::Aborted) << status.to_string();
+  };
+  expect_aborted(communicator->run(wrong));
+  expect_aborted(communicator->run(wrong, 0));
+  expect_aborted(communicator->start(wrong).wait());
+  expect_aborted(communicator->run(list));
+  expect_aborted(communicator->run(std::span<const Operation>()));
+  expect_aborted(communicator->prepare(wrong).status());
+  expect_aborted(communicator->allocate(0).status());
+  expect_aborted(communicator->free(SymmetricMemory()));
+  expect_aborted(communicator->split_members({7}).status());
+  expect_aborted(communicator->close());
 }
 
 TEST(Communicator, a_wait_past_its_deadline_names_who_was_waited_for) {

@@ -1,5 +1,5 @@
-// What a program that polls is told of messages: also of those that end as soon as they are started, and of those that
-// nothing ever matches.
+// What a program that polls is told of operations: also of those that end as soon as they are started, and of those
+// that nothing ever matches.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
@@ -45,6 +45,40 @@ TEST(Events, tell_of_a_message_that_ends_as_soon_as_it_is_started) {
     EXPECT_EQ(got, sent);
     EXPECT_TRUE(communicator.close().ok());
   });
+}
+
+Communicator alone() {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  options.progress_thread = true;
+  Result<Communicator> made = Communicator::create(options);
+  EXPECT_TRUE(made.has_value()) << made.status().to_string();
+  return std::move(*made);
+}
+
+// A loop that tests the Work only once the descriptor is readable would wait for ever.
+TEST(Events, tell_of_what_ends_as_soon_as_it_is_started_also_because_it_is_refused) {
+  Communicator communicator = alone();
+  const auto descriptor = communicator.event_descriptor();
+  ASSERT_TRUE(descriptor.has_value()) << descriptor.status().to_string();
+  std::int32_t value = 1;
+  auto plan = communicator.prepare(all_reduce(&value, &value, 1, DataType::Int32));
+  ASSERT_TRUE(plan.has_value()) << plan.status().to_string();
+  const auto told_of = [&](Work work, Code code) {
+    EXPECT_TRUE(told(*descriptor));
+    EXPECT_TRUE(work.test());
+    const Status status = work.wait();
+    EXPECT_EQ(status.code(), code) << status.to_string();
+  };
+  told_of(communicator.start(all_reduce(&value, &value, 1, DataType::Int32)), Code::Ok);
+  told_of(communicator.start(all_reduce(&value, &value, 0, DataType::Int32)), Code::Ok);
+  told_of(communicator.start(all_reduce(nullptr, &value, 1, DataType::Int32)), Code::InvalidArgument);
+  told_of(communicator.start(send(&value, 1, DataType::Int32, 7)), Code::InvalidArgument);
+  told_of(plan->start(nullptr, &value), Code::InvalidArgument);
+  communicator.abort("the loop goes on");
+  told_of(communicator.start(barrier()), Code::Aborted);
+  told_of(plan->start(&value, &value), Code::Aborted);
 }
 
 // What the helper knows of the time before is not held against it.

@@ -59,6 +59,9 @@ void use_in_child(weft::Communicator& communicator, weft::Work& work, weft::Plan
   expect_refused(communicator.split(0).status(), kWords, "split");
   expect_refused(communicator.split_members({0, 1}).status(), kWords, "split_members");
   expect_refused(communicator.set_algorithms("all_reduce:ring"), kWords, "set_algorithms");
+  expect_refused(communicator.create_pre_mul_sum(weft::DataType::Float32, 2).status(), kWords, "create_pre_mul_sum");
+  expect_refused(communicator.create_operator({}).status(), kWords, "create_operator");
+  expect_refused(communicator.run(std::vector<weft::Operation>()), kWords, "run of a list");
   expect_refused(communicator.event_descriptor().status(), kWords, "event_descriptor");
   expect_refused(communicator.close(), kWords, "close");
   expect_refused(communicator.health(), kWords, "health");
