@@ -11,7 +11,6 @@
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/report.hpp"
-#include "bench/weft-bench/same_arguments.hpp"
 #include "bench/weft-bench/timing.hpp"
 #include "bench/weft-bench/workload.hpp"
 
@@ -24,7 +23,6 @@ class Runner {
       : communicator_(communicator), arguments_(arguments), in_(std::move(in)), out_(std::move(out)) {}
 
   Result<Summary> run() {
-    WEFT_TRY(agree_on_arguments(communicator_, arguments_));
     WEFT_TRY_ASSIGN(const auto setting, describe());
     const bool tells = communicator_.rank() == 0;
     if (tells) table_.emplace(setting, arguments_);

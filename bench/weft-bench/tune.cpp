@@ -139,8 +139,12 @@ std::string to_json(const std::vector<Regret>& regrets) {
 }
 
 Result<Summary> tune(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
+  Summary summary;
+  if (communicator.rank() == 0) summary.told = check_table(arguments.table, communicator.topology_fingerprint());
+  summary.told = told_to_all(communicator, summary.told);
+  if (!summary.told.ok()) return summary;
   WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, settings_of(arguments)));
-  Summary summary{all_wrong(contests), {}};
+  summary.wrong = all_wrong(contests);
   if (communicator.rank() == 0 && summary.wrong > 0) {
     summary.told = Status(Code::Internal, fmt::format("{} elements were wrong, so no table is written", summary.wrong));
   } else if (communicator.rank() == 0) {
