@@ -22,6 +22,7 @@ batches of back-to-back calls, each batch counted as its slowest rank saw it; al
 each rank's link carried (all_reduce: 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather, scatter: (n-1)/n).
 
 Ranks: -n starts them here; under mpirun, srun or torchrun leave -n out; with neither there is one rank.
+Lists have commas and no spaces. Options that the task at hand (--tune, --soak, send_recv and so on) would ignore are refused.
 Exit status: 0 fine, 1 a wrong result or a failed run, 2 bad input, or output that cannot be written.
 
 Examples:
@@ -46,7 +47,7 @@ std::string not_nan(const std::string& text) {
 // One word with commas in it. CLI11 would also take the words behind it, and so a collective.
 template <typename T>
 CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<T>& values, const std::string& description) {
-  return app.add_option(name, values, description)->delimiter(',')->allow_extra_args(false);
+  return app.add_option(name, values, description)->delimiter(',')->allow_extra_args(false)->option_text("LIST");
 }
 
 void add_what(CLI::App& app, Words& words, Arguments& arguments) {
@@ -60,8 +61,8 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-f,--factor", arguments.factor, "From one size to the next")
       ->capture_default_str()
       ->check(CLI::Range(2, 1 << 20));
-  add_list(app, "-d,--dtype", words.dtypes, "Data types, comma-separated, or all")->capture_default_str();
-  add_list(app, "-o,--op", words.ops, "Reduce ops, comma-separated, or all")->capture_default_str();
+  add_list(app, "-d,--dtype", words.dtypes, "Data types, comma-separated, or all (float32)");
+  add_list(app, "-o,--op", words.ops, "Reduce ops, comma-separated, or all (sum)");
   app.add_option("-r,--root", words.root, "Root of broadcast, reduce, gather, scatter; all: another at each call")
       ->capture_default_str();
   app.add_option("--skew", arguments.skew,
