@@ -78,7 +78,7 @@ Status check(const Communicator& communicator, const std::string& table) {
 Result<Summary> calibrate(Communicator& communicator, const Arguments& arguments, const Options& options) {
   Summary summary;
   if (communicator.rank() == 0) summary.told = check(communicator, arguments.table);
-  summary.told = told_to_all(communicator, summary.told);
+  WEFT_TRY(tell_all(communicator, summary.told));
   if (!summary.told.ok()) return summary;
   WEFT_TRY_ASSIGN(const HostOfRank hosts, hosts_of(communicator, options));
   algorithms::Calibration calibration;
@@ -89,7 +89,7 @@ Result<Summary> calibrate(Communicator& communicator, const Arguments& arguments
     summary.told = update_table(arguments.table, communicator.topology_fingerprint(), calibration);
     if (summary.told.ok()) summary.told = base::write_stdout(text_of(calibration, arguments.table));
   }
-  summary.told = told_to_all(communicator, summary.told);
+  WEFT_TRY(tell_all(communicator, summary.told));
   return summary;
 }
 

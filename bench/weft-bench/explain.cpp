@@ -21,7 +21,7 @@ Result<Summary> explain(Communicator& communicator, const Arguments& arguments) 
     WEFT_TRY_ASSIGN(const Choice choice, communicator.explain(workload.calls().front()));
     if (communicator.rank() == 0 && summary.told.ok()) summary.told = base::write_stdout(choice.to_string());
   }
-  summary.told = told_to_all(communicator, summary.told);
+  WEFT_TRY(tell_all(communicator, summary.told));
   return summary;
 }
 

@@ -11,6 +11,7 @@
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/report.hpp"
+#include "bench/weft-bench/same_arguments.hpp"
 #include "bench/weft-bench/timing.hpp"
 #include "bench/weft-bench/workload.hpp"
 
@@ -39,7 +40,8 @@ class Runner {
       measurements.push_back(std::move(measured).value());
       summary.wrong += measurements.back().wrong;
       if (tells) table_->row(measurements.back());
-      WEFT_TRY(agree_on_output(summary.told));
+      if (tells) summary.told = table_->written();
+      WEFT_TRY(tell_all(communicator_, summary.told));
     }
     if (!tells || !summary.told.ok()) return summary;
     table_->end(measurements);
@@ -50,15 +52,6 @@ class Runner {
   }
 
  private:
-  // Whether rank 0 could write its table: nobody goes on measuring what nobody will see.
-  Status agree_on_output(Status& told) {
-    if (table_) told = table_->written();
-    std::uint64_t failed = told.ok() ? 0 : 1;
-    WEFT_TRY(agree_on_sum(communicator_, std::span(&failed, 1)));
-    if (failed > 0 && told.ok()) told = Status(Code::SystemError, "rank 0 cannot write its output");
-    return {};
-  }
-
   Result<Setting> describe() {
     Setting setting;
     setting.machine = this_machine();
