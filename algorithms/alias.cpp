@@ -4,12 +4,11 @@
 #include "algorithms/alias.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
-
-#include "algorithms/machine.hpp"
 
 namespace weft::algorithms {
 namespace {
@@ -18,24 +17,10 @@ using Marks = std::vector<char>;
 
 char& at(Marks& marks, int index) { return marks[static_cast<std::size_t>(index)]; }
 
-// Of a step that reads them: src, and src2 of a Reduce.
-std::vector<Span*> operands(Step& step) {
-  switch (step.kind) {
-    case StepKind::Send:
-    case StepKind::Copy:
-    case StepKind::RecvReduce:
-    case StepKind::RecvReduceSend:
-      return {&step.src};
-    case StepKind::Reduce:
-      return {&step.src, &step.src2};
-    default:
-      return {};
-  }
-}
+// What a step may read; no span where it reads less.
+std::array<Span*, 2> operands(Step& step) { return {&step.src, &step.src2}; }
 
-bool writes_output(const Step& step) {
-  return step.kind != StepKind::Send && step.kind != StepKind::Wait && step.dst.space == Space::Output;
-}
+bool writes_output(const Step& step) { return step.dst.space == Space::Output; }
 
 // Consecutive indices of `chosen`, as (first, count).
 std::vector<std::pair<int, int>> runs(const std::vector<int>& chosen) {

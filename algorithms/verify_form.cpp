@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "algorithms/step_fields.hpp"
+
 namespace weft::algorithms {
 namespace {
 
@@ -27,15 +29,17 @@ class RankForm {
   std::string fault(const std::vector<Step>& steps, int index) const {
     const Step& step = steps[static_cast<std::size_t>(index)];
     if (static_cast<int>(step.kind) > static_cast<int>(StepKind::RecvReduceSend)) return "is of no known kind";
+    if (const std::string_view field = surplus_field(step); !field.empty())
+      return fmt::format("has \"{}\", of which a {} makes no use; leave it out", field, to_string(step.kind));
     if (step.kind == StepKind::Wait) return wait_fault(steps, index, step.wait);
     if (step.kind == StepKind::Send) return first_of({peer_fault(step.peer), span_fault("src", step.src)});
+    const StepFields fields = fields_of(step.kind);
     std::string fault = span_fault("dst", step.dst);
-    if (fault.empty() && step.dst.space == Space::Input) return "writes to Input";
-    if (fault.empty() && receives(step.kind)) fault = receive_fault(steps, index);
-    if (fault.empty() && step.kind != StepKind::Recv && step.kind != StepKind::RecvSend)
-      fault = operand_fault("src", step.src, step.dst);
-    if (fault.empty() && step.kind == StepKind::Reduce) fault = operand_fault("src2", step.src2, step.dst);
-    if (fault.empty() && sends(step.kind)) fault = peer_fault(step.to);
+    if (fault.empty() && step.dst.space == Space::Input) fault = "writes to Input";
+    if (fault.empty() && fields.peer) fault = receive_fault(steps, index);
+    if (fault.empty() && fields.src) fault = operand_fault("src", step.src, step.dst);
+    if (fault.empty() && fields.src2) fault = operand_fault("src2", step.src2, step.dst);
+    if (fault.empty() && fields.to) fault = peer_fault(step.to);
     return fault;
   }
 
@@ -66,9 +70,9 @@ class RankForm {
   std::string receive_fault(const std::vector<Step>& steps, int index) const {
     const Step& step = steps[static_cast<std::size_t>(index)];
     std::string fault = peer_fault(step.peer);
-    if (fault.empty() && step.wait >= 0) fault = wait_fault(steps, index, step.wait);
+    if (fault.empty() && step.wait != -1) fault = wait_fault(steps, index, step.wait);
     if (!fault.empty()) return fault;
-    if (step.landing.space == Space::None) {
+    if (step.landing == Span()) {
       if (reduces_message(step.kind)) return "reduces a message without a landing for it";
       return step.wait >= 0 ? "waits before it writes dst, but has no other landing for its message" : "";
     }
@@ -79,7 +83,10 @@ class RankForm {
     if (step.landing.space != Space::Scratch) return "has a landing that is not scratch";
     std::string fault = span_fault("landing", step.landing);
     if (!fault.empty()) return fault;
+    if (step.landing.first != 0) return "has a landing that does not begin its slot; give it a slot of its own";
     if (step.landing.count < step.dst.count) return "has a landing smaller than dst";
+    if (schedule_.uneven && step.landing.count > step.dst.count)
+      return "has a landing larger than dst, in a schedule for blocks of unequal lengths";
     const int largest = schedule_.uneven ? -1 : schedule_.chunks_per_block - 1;  // -1: which is not known
     for (int i = 0; i < step.dst.count; ++i) {
       const int room = memory_.size_class(step.landing, i);
@@ -202,6 +209,8 @@ int Memory::size_class(const Span& span, int i) const {
 }
 
 std::string Memory::fault(const Span& span) const {
+  if (span.space != Space::Scratch && span.space != Space::None && span.slot != 0)
+    return "is in a slot, which only scratch has";
   std::int64_t room = 0;
   switch (span.space) {
     case Space::Input:

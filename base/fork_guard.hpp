@@ -17,6 +17,8 @@ class ForkMark {
  public:
   ForkMark();
   bool forked() const { return forks_.load(std::memory_order_relaxed) != made_at_; }
+  // In which it was made: how many forks lie between the first process and it.
+  std::uint32_t process() const { return made_at_; }
 
  private:
   friend void count_fork();

@@ -133,7 +133,7 @@ std::string_view to_string(DataType dtype) {
 }
 std::string_view to_string(ReduceOp op) {
   if (op == ReduceOp::PreMulSum) return "pre_mul_sum";
-  constexpr int kEndOfUserOps = kFirstUserOp + base::kMaxOperators;
+  constexpr int kEndOfUserOps = kFirstUserOp + base::kOperatorHandles;
   const bool made = op >= ReduceOp::UserDefined && static_cast<int>(op) < kEndOfUserOps;
   return made ? "user_defined" : name_of(value_of(op), kReduceOpNames);
 }

@@ -16,6 +16,14 @@ std::uint32_t code_of(ReduceOp op) {
   return static_cast<int>(op) >= kFirstUserOp ? kUserDefined : static_cast<std::uint32_t>(op) + 1;
 }
 constexpr std::uint32_t kQuantisationShift = 20;
+// Where a quantisation would be: calls that are packed have none.
+constexpr std::uint32_t kOfList = 7U << kQuantisationShift;
+static_assert(kQuantisations <= 7);
+
+// Where a collective would be.
+constexpr std::uint32_t kAllocate = kMark | 14U << 16;
+constexpr std::uint32_t kFree = kMark | 15U << 16;
+static_assert(kCollectives <= 14);
 
 }  // namespace
 
@@ -27,7 +35,20 @@ std::uint32_t call_code(const Operation& operation) {
          dtype << 8 | static_cast<std::uint32_t>(operation.quantisation) << kQuantisationShift | op;
 }
 
+std::uint32_t code_of_kind(CallKind kind, std::uint32_t operation) {
+  if (kind == CallKind::Allocate) return kAllocate;
+  if (kind == CallKind::Free) return kFree;
+  return kind == CallKind::OfList ? operation | kOfList : operation;
+}
+
+CallKind kind_of(std::uint32_t code) {
+  if (code == kAllocate) return CallKind::Allocate;
+  if (code == kFree) return CallKind::Free;
+  return (code & kOfList) == kOfList ? CallKind::OfList : CallKind::Plain;
+}
+
 std::optional<Operation> decode_call(std::uint32_t code) {
+  if (kind_of(code) == CallKind::OfList) code &= ~kOfList;
   const std::uint32_t collective = code >> 16 & 0xf;
   const std::uint32_t dtype = code >> 8 & 0xff;
   const std::uint32_t quantisation = code >> kQuantisationShift & 0x7;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "comm/call_code.hpp"
 #include "weft/operation.hpp"
 
 namespace weft::comm {
@@ -18,15 +19,25 @@ namespace weft::comm {
 struct CallRecord {
   std::uint32_t sequence = 0;  // of the call in its communicator, from 1
   std::uint32_t call = 0;      // call_code()
-  std::int32_t root = 0;
-  std::uint64_t count = 0;  // of a v-variant: agreed_count()
-  std::uint64_t hash = 0;   // count, root and plan: what travels in messages
+  std::int32_t root = 0;       // Free: Purpose::memory
+  std::uint64_t count = 0;     // of a v-variant: agreed_count(); Allocate, Free: Purpose::bytes
+  std::uint64_t hash = 0;      // count, root, plan and purpose: what travels in messages
 
   bool operator==(const CallRecord&) const = default;
 };
 
+// What a call is for, where its operation alone does not tell: what reports name instead, and what all ranks must have
+// alike besides.
+struct Purpose {
+  CallKind kind = CallKind::Plain;
+  std::uint64_t hash = 0;    // OfList: of the counts of its operations
+  std::uint64_t bytes = 0;   // Allocate, Free
+  std::uint32_t memory = 0;  // Free: the sequence of the call that allocated it
+};
+CallRecord with_purpose(CallRecord record, const Purpose& purpose);
+
 // "all_reduce #42 of 100 float32, sum", "broadcast #3 of 8 int32 from root 1", "all_gather #5 of 8 float32, quantised
-// to int8".
+// to int8", "all_reduce #7 of a list, together 6 float32 (counts 5ad31f07), sum", "allocate #8 of 4096 bytes".
 std::string describe(const CallRecord& record);
 // The same of what a message's signature tells: without count and root. "an unknown call" where it tells nothing.
 std::string describe_kind(const CallRecord& record);

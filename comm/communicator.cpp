@@ -36,8 +36,10 @@ int Communicator::size() const { return state_->size(); }
 Status Communicator::run(const Operation& operation) { return state_->run(operation); }
 
 Status Communicator::run(const Operation& operation, int timeout_ms) {
-  if (timeout_ms < 1)
+  if (timeout_ms < 1) {
+    WEFT_TRY(health());
     return Status(Code::InvalidArgument, "run: timeout_ms is " + std::to_string(timeout_ms) + "; give 1 or more");
+  }
   return state_->run(operation, timeout_ms);
 }
 Status Communicator::run(std::span<const Operation> operations) { return state_->run(operations); }
@@ -45,12 +47,14 @@ Status Communicator::run(std::span<const Operation> operations) { return state_-
 Work Communicator::start(const Operation& operation) {
   std::uint32_t ticket = 0;
   Status status = state_->start(operation, &ticket);
-  if (!status.ok()) return Work(std::move(status));
+  if (!status.ok()) {
+    state_->announce_refusal();
+    return Work(std::move(status));
+  }
   return Work(state_.get(), ticket);
 }
 
 Result<Plan> Communicator::prepare(const Operation& operation) {
-  WEFT_TRY(comm::check_call(operation, rank(), size()));
   WEFT_TRY(state_->prepare(operation));
   WEFT_TRY_ASSIGN(Choice choice, state_->explain(operation));
   return Plan(state_.get(), operation, size(), std::move(choice));
@@ -110,7 +114,10 @@ Result<Received> Communicator::run(const Message& message) { return state_->run(
 Work Communicator::start(const Message& message) {
   std::uint32_t ticket = 0;
   Status status = state_->start(message, &ticket);
-  if (!status.ok()) return Work(std::move(status));
+  if (!status.ok()) {
+    state_->announce_refusal();
+    return Work(std::move(status));
+  }
   return Work(state_.get(), ticket);
 }
 
@@ -124,8 +131,14 @@ Status Communicator::send(const void* in, std::uint64_t count, DataType dtype, i
 Result<Received> Communicator::receive(void* out, std::uint64_t count, DataType dtype, int peer, int tag) {
   return run(weft::receive(out, count, dtype, peer, tag));
 }
-Result<Received> Communicator::receive(std::vector<std::byte>* object, int peer, int tag) {
-  return state_->run(weft::receive(nullptr, 0, DataType::UInt8, peer, tag), object);
+Result<Received> Communicator::receive(std::vector<std::byte>* object, int peer, int tag, int timeout_ms) {
+  if (object == nullptr) {
+    WEFT_TRY(health());
+    return Status(Code::InvalidArgument, "receive: object is null; give a vector, which is resized as needed");
+  }
+  Message message = weft::receive(nullptr, 0, DataType::UInt8, peer, tag);
+  message.timeout_ms = timeout_ms;
+  return state_->run(message, object);
 }
 
 Status Communicator::send(std::span<const std::byte> object, int peer, int tag) {
@@ -145,6 +158,7 @@ Result<SymmetricMemory> Communicator::allocate(std::size_t bytes) {
   return SymmetricMemory(std::move(allocation));
 }
 Status Communicator::free(SymmetricMemory memory) {
+  WEFT_TRY(health());
   if (memory.allocation_ == nullptr) return {Code::InvalidArgument, "free: there is no symmetric memory to free"};
   return memory.allocation_->release(*state_);
 }
@@ -168,9 +182,11 @@ Result<Communicator> Communicator::split(int color, int key) {
 }
 
 Result<ReduceOp> Communicator::create_operator(const Operator& definition) {
+  if (state_->forked()) return state_->health();
   return state_->operators().create(definition);
 }
 Result<ReduceOp> Communicator::create_pre_mul_sum(DataType dtype, double factor) {
+  if (state_->forked()) return state_->health();
   return state_->operators().create_pre_mul_sum(dtype, factor);
 }
 Status Communicator::destroy_operator(ReduceOp op) { return state_->destroy_operator(op); }
@@ -250,7 +266,10 @@ Work Plan::start(const void* in, void* out) {
   operation_.out = out;
   std::uint32_t ticket = 0;
   Status status = communicator_->start(operation_, &ticket);
-  if (!status.ok()) return Work(std::move(status));
+  if (!status.ok()) {
+    communicator_->announce_refusal();
+    return Work(std::move(status));
+  }
   return Work(communicator_, ticket);
 }
 

@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "comm/communicator_state.hpp"
 #include "comm/thread_work.hpp"
+#include "weft/operator.hpp"
 
 namespace weft::comm {
 namespace {
@@ -36,7 +37,7 @@ Status CommunicatorState::check_message(const Message& message) const {
   const bool sends = message.direction == Direction::Send;
   if (static_cast<unsigned>(message.direction) > 1)
     return Status(Code::InvalidArgument, "no such direction of a message");
-  if (static_cast<unsigned>(message.dtype) >= kDataTypes) return bad("no such data type");
+  if (static_cast<unsigned>(message.dtype) >= kDataTypes && !is_opaque(message.dtype)) return bad("no such data type");
   const bool any_source = message.peer == kAnySource && !sends;
   if (!any_source && (message.peer < 0 || message.peer >= size()))
     return bad(fmt::format("peer {} is not a rank of this communicator of {}", message.peer, size()));
@@ -54,12 +55,25 @@ Status CommunicatorState::check_message(const Message& message) const {
 
 Status CommunicatorState::open_message_lanes(const Message& message) {
   const auto setup = runtime_->setup();
-  const bool any = message.peer == kAnySource;
-  for (int peer = any ? 0 : message.peer; peer < (any ? size() : message.peer + 1); ++peer) {
-    if (peer == rank() || messages_->has_lane(peer)) continue;
-    WEFT_TRY_ASSIGN(OpenedLane opened, open_lane(peer, kMessageLane));
-    messages_->add_lane(peer, std::move(opened.endpoint), opened.slice);
+  if (message.peer != kAnySource) return open_message_lane(message.peer);
+  // Where any rank would do, one that is left is enough.
+  Status gone;
+  bool some = false;
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer == rank()) continue;
+    Status opened = open_message_lane(peer);
+    if (!opened.ok() && opened.code() != Code::PeerLost) return opened;
+    some = some || opened.ok();
+    if (!opened.ok()) gone = std::move(opened);
   }
+  return some ? Status() : gone;
+}
+
+// During set-up.
+Status CommunicatorState::open_message_lane(int peer) {
+  if (peer == rank() || messages_->has_lane(peer)) return {};
+  WEFT_TRY_ASSIGN(OpenedLane opened, open_lane(peer, kMessageLane));
+  messages_->add_lane(peer, std::move(opened.endpoint), opened.slice);
   return {};
 }
 
@@ -110,11 +124,9 @@ Result<Received> CommunicatorState::run(const Message& message, std::vector<std:
   Slot* slot = nullptr;
   WEFT_TRY(begin(message, object, &slot));
   Received received;
-  const int rounds = oversubscribed_ ? kEagerRoundsShared : kEagerRounds;
-  for (int round = 0; round < rounds && slot->operation.channels_left > 0; ++round) {
+  for (EagerRounds rounds(crowding_); slot->operation.channels_left > 0 && rounds.next();) {
     runtime_->poll();
     advance();
-    if (round >= kTightRounds) relax();
   }
   if (slot->operation.channels_left == 0) {
     WEFT_TRY(finish(*slot, &received));
@@ -168,14 +180,7 @@ Status CommunicatorState::run(std::span<const Message> messages, std::span<Recei
 // ---- waiting ----
 
 void CommunicatorState::withdraw_if_late(Slot& slot) {
-  MessageRequest& request = slot.message;
-  if (slot.operation.channels_left == 0 || !request.deadline->passed()) return;
-  request.deadline.reset();  // what has begun to move is not asked about again
-  Status late(Code::Timeout,
-              fmt::format("{}: nothing matched within {} ms, and it is withdrawn", comm::describe(request),
-                          request.message.timeout_ms),
-              request.message.peer);
-  if (messages_->withdraw(request, std::move(late)) && event_) announce();
+  if (messages_->withdraw_if_late(slot.message) && event_) announce();
 }
 
 // "receive of up to 100 float32 from rank 2, tag 7: rank 3 waited 30 s for rank 2 over shm; rank 2 last reported

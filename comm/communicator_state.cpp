@@ -19,8 +19,19 @@ namespace {
 // between the parts of a long one.
 constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 
-constexpr int kChannelBits = 8;
 constexpr int kCancelDeadlineMs = 2000;
+
+// Also when memory runs out: a wait that has ended makes nobody busy.
+class WaitsNow final {
+ public:
+  explicit WaitsNow(std::atomic<bool>& waits) : waits_(waits) { waits_.store(true, std::memory_order_relaxed); }
+  ~WaitsNow() { waits_.store(false, std::memory_order_relaxed); }
+  WaitsNow(const WaitsNow&) = delete;
+  WaitsNow& operator=(const WaitsNow&) = delete;
+
+ private:
+  std::atomic<bool>& waits_;
+};
 
 std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
   std::uint64_t hash = values.size();
@@ -31,7 +42,7 @@ std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
 }  // namespace
 
 CommunicatorState::CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank)
-    : runtime_(runtime), member_(key, std::move(members), rank), oversubscribed_(runtime->oversubscribed()) {
+    : runtime_(runtime), member_(key, std::move(members), rank), crowding_(runtime->oversubscribed()) {
   ++runtime_->communicators;
   runtime_->control().add(member_);
   const auto guard = runtime_->progress().guard();
@@ -56,15 +67,19 @@ CommunicatorState::~CommunicatorState() {
     if (!done(*slot)) static_cast<void>(wait(*slot).ok());
   }
   {
-    const auto guard = runtime_->progress().guard();
-    runtime_->progress().remove(*this);
+    auto guard = runtime_->progress().guard();
+    runtime_->progress().remove(*this, guard);
   }
   runtime_->control().remove(member_);
+  runtime_->retire(member_.key());
   {
     const auto setup = runtime_->setup();
     planner_.reset();  // and its lease of a model that others share
   }
-  --runtime_->communicators;
+  // Communicators that are split off may end after this one; the last of all takes the runtime along.
+  const bool last = --runtime_->communicators == 0;
+  if (!last && owned_runtime_ != nullptr) runtime_->bereaved = std::move(owned_runtime_);
+  if (last && runtime_->bereaved != nullptr) owned_runtime_ = std::move(runtime_->bereaved);
 }
 
 // During set-up.
@@ -82,19 +97,17 @@ Result<Planner*> CommunicatorState::planner() {
 
 // ---- the walk of a call ----
 
-Status CommunicatorState::run(const Operation& operation, int timeout_ms) {
+Status CommunicatorState::run(const Operation& operation, int timeout_ms, const Purpose* purpose) {
   if (forked()) [[unlikely]]
     return in_child();
   auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
-  WEFT_TRY(begin(operation, &slot));
+  WEFT_TRY(begin(operation, purpose, &slot));
   slot->timeout_ms = timeout_ms;
-  const int rounds = oversubscribed_ ? kEagerRoundsShared : kEagerRounds;
-  for (int round = 0; round < rounds; ++round) {
+  for (EagerRounds rounds(crowding_); rounds.next();) {
     runtime_->poll();
     advance();
     if (slot->operation.channels_left == 0) return finish(*slot);
-    if (round >= kTightRounds) relax();
   }
   if (guard.owns_lock()) guard.unlock();
   return wait(*slot);
@@ -105,7 +118,7 @@ Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticke
     return in_child();
   const auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
-  WEFT_TRY(begin(operation, &slot));
+  WEFT_TRY(begin(operation, nullptr, &slot));
   *ticket = slot->ticket;
   runtime_->poll();
   advance();
@@ -117,7 +130,7 @@ Status CommunicatorState::start(const Operation& operation, std::uint32_t* ticke
 }
 
 // Checks, plans and publishes the call, and hands it to the engine.
-Status CommunicatorState::begin(const Operation& operation, Slot** started) {
+Status CommunicatorState::begin(const Operation& operation, const Purpose* purpose, Slot** started) {
   // First: who waits gives up by itself.
   if (waits_.load(std::memory_order_relaxed)) [[unlikely]]
     return busy();
@@ -125,17 +138,16 @@ Status CommunicatorState::begin(const Operation& operation, Slot** started) {
     give_up();
     return member_.faults.status();
   }
-  if (operation.op >= ReduceOp::PreMulSum && reduces(operation.collective)) [[unlikely]] {
-    Operation resolved = operation;
-    const UserOperator* made = nullptr;
-    WEFT_TRY(resolve(&resolved, &made));
-    return begin(resolved, made, started);
-  }
-  return begin(operation, nullptr, started);
+  const bool made = operation.op >= ReduceOp::PreMulSum && reduces(operation.collective);
+  if (!made && purpose == nullptr) [[likely]]
+    return begin_call(operation, nullptr, started);
+  Operation resolved = operation;
+  Special special{.purpose = purpose};
+  WEFT_TRY(resolve(&resolved, &special.made));
+  return begin_call(resolved, &special, started);
 }
 
-// `made`: what resolve() found.
-Status CommunicatorState::begin(const Operation& operation, const UserOperator* made, Slot** started) {
+Status CommunicatorState::begin_call(const Operation& operation, const Special* special, Slot** started) {
   const bool on_host = operation.memory == MemoryKind::Host && operation.stream == nullptr;
   KnownCall* known = nullptr;
   if (on_host) known = operation.uneven ? find_uneven(operation) : plans_.find(PlanKey(operation));
@@ -145,6 +157,7 @@ Status CommunicatorState::begin(const Operation& operation, const UserOperator* 
   if (!known->footprint.fits(operation.in, operation.out)) [[unlikely]]
     return check(operation, rank(), size());
   bool in_place = known->footprint.in_place(operation.in, operation.out);
+  const UserOperator* const made = special == nullptr ? nullptr : special->made;
   // Its input is multiplied into the output, or elsewhere.
   if (made != nullptr && made->pre_mul_sum) in_place = operation.collective == Collective::AllReduce;
   if (known->plans[in_place] == nullptr) [[unlikely]] {
@@ -153,18 +166,25 @@ Status CommunicatorState::begin(const Operation& operation, const UserOperator* 
   BoundPlan* const plan = known->plans[in_place].get();
   const void* in = operation.in;
   std::unique_ptr<std::byte[]> multiplied;
-  if (made != nullptr && made->pre_mul_sum) [[unlikely]] {
-    WEFT_TRY(multiply_input(operation, *made, known->footprint.in_bytes, &in, &multiplied));
+  CallRecord record{0, plan->call, operation.root, plan->count, plan->hash};
+  if (special != nullptr) [[unlikely]] {
+    if (made != nullptr && made->pre_mul_sum)
+      WEFT_TRY(multiply_input(operation, *made, known->footprint.in_bytes, &in, &multiplied));
+    if (special->purpose != nullptr) {
+      record = with_purpose(record, *special->purpose);
+      if (made != nullptr) member_.name_operator(record.hash, made->describe());
+    }
   }
   Slot& slot = take_slot();
   slot.multiplied = std::move(multiplied);
-  slot.record = {++sequence_, plan->call, operation.root, plan->count, plan->hash};
-  digest_ = (digest_ ^ plan->hash ^ plan->call) * 0x9e3779b97f4a7c15;
+  record.sequence = ++sequence_;
+  slot.record = record;
+  digest_ = (digest_ ^ record.hash ^ record.call) * 0x9e3779b97f4a7c15;
   member_.history.publish(slot.record);
   slot.operation.plan = plan;
   slot.operation.in = static_cast<const std::byte*>(in);
   slot.operation.out = static_cast<std::byte*>(operation.out);
-  slot.operation.signature = {sequence_, plan->call, plan->hash};
+  slot.operation.signature = {record.sequence, record.call, record.hash};
   engine_.start(slot.operation);
   *started = &slot;
   return {};
@@ -254,6 +274,7 @@ Status CommunicatorState::make_plan(const Operation& operation, const UserOperat
   }
   runtime_->log().debug("plans {} of {} {}{}: {}", name_of(operation), plan->count, to_string(operation.dtype),
                         in_place ? " in place" : "", plan->choice.winner().algorithm);
+  if (made != nullptr) member_.name_operator(plan->hash, made->describe());
   known.plans[in_place] = std::move(plan);
   return {};
 }
@@ -366,12 +387,13 @@ Status CommunicatorState::wait(std::uint32_t ticket, Received* received) {
 }
 
 Status CommunicatorState::wait(Slot& slot, Received* received) {
-  Waiting waiting(oversubscribed_);
+  Waiting waiting(crowding_);
   idle_ = {};
-  waits_.store(true, std::memory_order_relaxed);
-  while (!wait_round(slot, waiting)) {
+  {
+    const WaitsNow now(waits_);
+    while (!wait_round(slot, waiting)) {
+    }
   }
-  waits_.store(false, std::memory_order_relaxed);
   const auto guard = runtime_->progress().guard();
   return finish(slot, received);
 }
@@ -380,15 +402,19 @@ Status CommunicatorState::wait(Slot& slot, Received* received) {
 bool CommunicatorState::wait_for(std::uint32_t ticket, int timeout_ms) {
   if (forked() || !started_here(ticket)) return true;  // wait() returns at once and says so
   Slot& slot = *slots_[ticket];
-  if (!slot.waiting) slot.waiting.emplace(oversubscribed_);
+  if (!slot.waiting) slot.waiting.emplace(crowding_);
   Waiting& waiting = *slot.waiting;
   waiting.patience.resume();
   idle_ = waiting.idle;
   const auto deadline = base::Deadline::after_ms(timeout_ms);
-  waits_.store(true, std::memory_order_relaxed);
-  bool done = wait_round(slot, waiting);
-  while (!done && !deadline.passed()) done = wait_round(slot, waiting);
-  waits_.store(false, std::memory_order_relaxed);
+  const auto wait_until = [&] {
+    const WaitsNow now(waits_);
+    while (!wait_round(slot, waiting)) {
+      if (deadline.passed()) return false;
+    }
+    return true;
+  };
+  const bool done = wait_until();
   waiting.idle = idle_;
   waiting.patience.rest();
   return done;
@@ -439,9 +465,10 @@ void CommunicatorState::give_up() {
   given_up_ = true;
   for (const auto& slot : slots_) slot->cancelled = slot->operation.channels_left > 0;
   const bool ends_some = running() > 0;
-  engine_.cancel(kCancelDeadlineMs);
+  const auto deadline = base::Deadline::after_ms(kCancelDeadlineMs);  // of all lanes together
+  engine_.cancel(deadline.remaining_ms());
   if (messages_ != nullptr) {
-    messages_->cancel(kCancelDeadlineMs);
+    messages_->cancel(deadline.remaining_ms());
     for (const auto& slot : slots_)
       if (slot->is_message) slot->operation.channels_left = 0;
   }

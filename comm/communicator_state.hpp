@@ -45,8 +45,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   const std::vector<int>& members() const { return member_.members(); }  // their root ranks
   std::string_view transport(int peer) const { return runtime_->transport_name(member_.root_rank(peer)); }
 
-  // timeout_ms 0: the communicator's.
-  Status run(const Operation& operation, int timeout_ms = 0);
+  // timeout_ms 0: the communicator's. `purpose`: of a call that the program did not ask for as such.
+  Status run(const Operation& operation, int timeout_ms = 0, const Purpose* purpose = nullptr);
   // On success *ticket names the operation until wait() returns its outcome.
   Status start(const Operation& operation, std::uint32_t* ticket);
   // Nothing but an error on another thread than the one that started it. Of a receive, *received is what it got.
@@ -59,6 +59,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status set_algorithms(std::string_view rules);
   Result<Choice> explain(const Operation& operation);
   Operators& operators() { return operators_; }
+  // The sequence of the last call.
+  std::uint32_t sequence() const { return sequence_; }
   Status destroy_operator(ReduceOp op);
 
   // Messages: comm/communicator_messages.cpp. `object`: of a receive of any length.
@@ -82,6 +84,8 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status close();
   // Readable once operations have ended; see Communicator.
   Result<int> event_descriptor();
+  // What was refused when it was to be started has ended, for those who poll.
+  void announce_refusal();
   // Whether this is a child that the process which made this has forked: then it must not even be destroyed.
   bool forked() const { return mark_.forked(); }
 
@@ -92,14 +96,17 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   CommunicatorState(Runtime* runtime, CommunicatorKey key, std::vector<int> members, int rank);
   // Made when a call is planned first: groups may be many and are not all used.
   Result<Planner*> planner();
+  static Status another_splits(std::string_view call);
   Result<std::uint32_t> agree_on_id(std::span<const int> members);
   Status wait_for_members(std::vector<int> ranks, const Member::Joining& own, base::Deadline deadline);
   Status other_members(int other, const Member::Joining& theirs, const Member::Joining& own) const;
-  Status missing_members(const std::vector<int>& missing, const Member::Joining& own, bool late) const;
+  Status missing_members(const std::vector<int>& missing) const;
+  Status late_members(const std::vector<int>& missing, const Member::Joining& own);
 
   // Progress::Driven
   bool drive() override;
-  void tend() override;
+  bool tend() override;
+  void tell() override;
   bool in_flight() const override { return running() > 0; }
 
   // LaneDirectory
@@ -112,12 +119,6 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     std::size_t slice;
   };
   Result<OpenedLane> open_lane(int peer, int channel);
-
-  // Rounds that a blocking call tries before it waits by the book: most small operations end within them.
-  static constexpr int kEagerRounds = 1000;
-  static constexpr int kEagerRoundsShared = 2;
-  // The first of them in a row: a pause takes as long as a message from the next core.
-  static constexpr int kTightRounds = 50;
 
   // A message that is not the expected one, or a peer that left, is an error of its own if asking has not explained it
   // by now.
@@ -132,7 +133,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     double end_seen_ms = -1;  // when a lane was first found at its end; -1: none was
   };
   struct Waiting {
-    explicit Waiting(bool oversubscribed) : patience(oversubscribed) {}
+    explicit Waiting(Crowding& crowding) : patience(crowding) {}
     Patience patience;
     std::uint64_t seen = 0;  // movements of the engine
     Idle idle;               // while the wait rests
@@ -151,8 +152,14 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     MessageRequest message;  // if so; it is done when operation.channels_left is 0
   };
 
-  Status begin(const Operation& operation, Slot** slot);
-  Status begin(const Operation& operation, const UserOperator* made, Slot** slot);
+  // Of a call that its operation does not tell all of.
+  struct Special {
+    const UserOperator* made = nullptr;  // what resolve() found
+    const Purpose* purpose = nullptr;
+  };
+
+  Status begin(const Operation& operation, const Purpose* purpose, Slot** slot);
+  Status begin_call(const Operation& operation, const Special* special, Slot** slot);
   Status resolve(Operation* operation, const UserOperator** made) const;
   Status multiply_input(const Operation& operation, const UserOperator& made, std::uint64_t bytes, const void** in,
                         std::unique_ptr<std::byte[]>* multiplied);
@@ -179,6 +186,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
 
   Status check_message(const Message& message) const;
   Status open_message_lanes(const Message& message);
+  Status open_message_lane(int peer);
   Status begin(const Message& message, std::vector<std::byte>* object, Slot** slot);
   void withdraw_if_late(Slot& slot);
   Status look_at_message(const Slot& slot, double idle_ms, Idle& idle);
@@ -194,7 +202,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   Status compare_digests();
   Status unread_message();
 
-  std::unique_ptr<Runtime> owned_runtime_;  // the root's; destroyed last
+  std::unique_ptr<Runtime> owned_runtime_;  // the root's, or the last one's; destroyed last
   Runtime* runtime_;
   Member member_;
   std::unique_ptr<Planner> planner_;  // null: nothing was planned yet
@@ -204,7 +212,7 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
   std::unique_ptr<Messages> messages_;            // from the first message on
   PlanCache plans_;
   std::vector<std::uint64_t> blocks_;  // of the v-variant being looked up
-  bool oversubscribed_;                // more ranks than cores on this host
+  Crowding crowding_;
   std::uint32_t sequence_ = 0;
   std::uint64_t digest_ = 0;                  // of all calls so far
   std::vector<std::unique_ptr<Slot>> slots_;  // by ticket
@@ -224,7 +232,13 @@ class CommunicatorState final : private LaneDirectory, private Progress::Driven 
     double next_look_ms = 0;
     std::array<Idle, 2> idle;  // of calls, of messages
   };
+  // What tend() found wrong, for tell().
+  struct Complaint {
+    Status wrong;
+    std::uint32_t sequence = 0;  // of the call; 0: a message
+  };
   Tended tended_;
+  Complaint complaint_;        // the helper thread's alone
   std::uint64_t started_ = 0;  // calls and messages
 };
 

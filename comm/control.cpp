@@ -22,21 +22,41 @@ constexpr int kRollCallMs = 1000;
 // Every rank that waits asks every other, all through rank 0.
 constexpr int kMaxRollCall = 128;
 
-// Both calls, lower rank first, so that every rank reads the same sentence.
-Status mismatch(int rank, const CallRecord& call, int other, const CallRecord& other_call) {
-  const bool same_call = call.call == other_call.call && call.count == other_call.count && call.root == other_call.root;
-  const std::string first = fmt::format("rank {} called {}", rank, describe(call));
-  const std::string second = fmt::format("rank {} called {}", other, describe(other_call));
-  std::string text = rank < other ? first + ", " + second : second + ", " + first;
-  const std::optional<Operation> known = decode_call(call.call);
-  if (!same_call) {
-    text += "; all ranks must make the same calls in the same order";
-  } else if (known && known->uneven) {
-    text += "; their counts differ, and all ranks must give equal ones";
-  } else {
-    text += " but they chose different schedules: their settings or libraries differ; run the same Weft everywhere";
+// A call as its rank tells it; `made`: the operator that its program made for it, if that is known.
+struct Told {
+  int rank = 0;
+  CallRecord call;
+  std::string made;
+};
+
+// Why calls that look alike are not.
+std::string difference(const Told& first, const Told& second) {
+  const std::optional<Operation> known = decode_call(first.call.call);
+  if (first.made != second.made && !first.made.empty() && !second.made.empty()) {
+    return fmt::format(" but rank {}'s operator is {}, rank {}'s {}; all ranks must make it alike", first.rank,
+                       first.made, second.rank, second.made);
   }
-  return Status(Code::Mismatch, std::move(text), other);
+  if (kind_of(first.call.call) == CallKind::OfList) return "; their lists differ, and all ranks must give the same one";
+  if (known && known->uneven) return "; their counts differ, and all ranks must give equal ones";
+  const bool of_programs = known && reduces(known->collective) && known->op == ReduceOp::UserDefined;
+  if (of_programs && (first.made.empty() || second.made.empty())) {
+    return " but their operators differ in name or promises, or they chose different schedules: make the same "
+           "operators with the same settings and the same Weft everywhere";
+  }
+  return " but they chose different schedules: their settings or libraries differ; run the same Weft everywhere";
+}
+
+// Both calls, lower rank first, so that every rank reads the same sentence.
+Status mismatch(const Told& mine, const Told& theirs) {
+  const Told& first = mine.rank < theirs.rank ? mine : theirs;
+  const Told& second = mine.rank < theirs.rank ? theirs : mine;
+  const CallRecord& call = first.call;
+  const CallRecord& other = second.call;
+  const bool same_call = call.call == other.call && call.count == other.count && call.root == other.root;
+  std::string text =
+      fmt::format("rank {} called {}, rank {} called {}", first.rank, describe(call), second.rank, describe(other));
+  text += same_call ? difference(first, second) : "; all ranks must make the same calls in the same order";
+  return Status(Code::Mismatch, std::move(text), theirs.rank);
 }
 
 ControlMessage message_to(const Member& member, ControlKind kind) {
@@ -95,15 +115,45 @@ void Member::take_joining(int rank) {
   joining_.erase(rank);
 }
 
+void Member::set_splitting(std::string members) {
+  const std::lock_guard lock(mutex_);
+  splitting_ = std::move(members);
+}
+
+std::string Member::splitting(int rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = reported_splitting_.find(rank);
+  return found == reported_splitting_.end() ? std::string() : found->second;
+}
+
+void Member::name_operator(std::uint64_t call_hash, std::string text) {
+  const std::lock_guard lock(mutex_);
+  const auto same = [&](const auto& named) { return named.first == call_hash; };
+  if (std::any_of(operators_.begin(), operators_.end(), same)) return;
+  if (operators_.size() == kOperators) operators_.erase(operators_.begin());
+  operators_.emplace_back(call_hash, std::move(text));
+}
+
+std::string Member::operator_of(const CallRecord& call) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [hash, text] : operators_)
+    if (hash == call.hash) return text;
+  return {};
+}
+
 std::uint64_t Member::memory_bytes() const {
   const std::lock_guard lock(mutex_);
-  return sizeof(Member) + base::heap_bytes(members_) + base::heap_bytes(messages_) +
-         reported_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, CallRecord>)) +
+  std::uint64_t texts = 0;
+  for (const auto& [hash, text] : operators_) texts += base::heap_bytes(text);
+  for (const auto& [rank, text] : reported_splitting_)
+    texts += base::kTreeNodeBytes + sizeof(std::pair<int, std::string>) + base::heap_bytes(text);
+  return sizeof(Member) + base::heap_bytes(members_) + base::heap_bytes(messages_) + base::heap_bytes(operators_) +
+         texts + reported_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, CallRecord>)) +
          left_.size() * (base::kTreeNodeBytes + sizeof(int)) +
          joining_.size() * (base::kTreeNodeBytes + sizeof(std::pair<int, Joining>));
 }
 
-Control::Control(transports::Store& store) : store_(store) {}
+Control::Control(transports::Store& store, Failed failed) : store_(store), failed_(std::move(failed)) {}
 
 Control::~Control() {
   WEFT_ASSERT(members_.empty());  // communicators end before the one that they were split from
@@ -153,9 +203,21 @@ void Control::ask(Member& member, int peer) {
   const std::uint32_t latest = member.history.latest();
   const std::uint32_t first = latest < kMaxAskedCalls ? 1 : latest - kMaxAskedCalls + 1;
   for (std::uint32_t sequence = first; sequence <= latest; ++sequence) {
-    if (const auto record = member.history.find(sequence)) question.calls.push_back(*record);
+    const auto record = member.history.find(sequence);
+    if (!record) continue;
+    question.calls.push_back(*record);
+    if (std::string made = member.operator_of(*record); !made.empty())
+      question.operators.push_back({sequence, std::move(made)});
   }
   send({{member.root_rank(peer), std::move(question)}});
+}
+
+void Control::hear(Member& member, const std::vector<int>& ranks) {
+  {
+    const std::lock_guard lock(member.mutex_);
+    for (const int rank : ranks) member.reported_splitting_.erase(rank);
+  }
+  roll_call(member, ranks);
 }
 
 void Control::tell(Member& member, int peer, const Member::Joining& joining) {
@@ -246,8 +308,14 @@ std::vector<int> Control::roll_call(Member& member, const std::vector<int>& rank
 }
 
 void Control::raise_everywhere(Member& member, const Status& status, Outbox* out) {
-  if (!member.faults.raise(status)) return;
+  if (!raise(member, status)) return;
   to_all_others(member, failure(member, status), out);
+}
+
+bool Control::raise(Member& member, Status status) {
+  if (!member.faults.raise(std::move(status))) return false;
+  failed_(member.key());
+  return true;
 }
 
 void Control::send(const Outbox& out) {
@@ -286,7 +354,7 @@ void Control::handle(Member& member, int from, const ControlMessage& message, Ou
       answer(member, from, message, out);
       break;
     case ControlKind::Fail:
-      member.faults.raise(Status(message.code, message.text, message.peer));
+      raise(member, Status(message.code, message.text, message.peer));
       break;
     case ControlKind::Join:
       keep_joining(member, from, message);
@@ -296,6 +364,12 @@ void Control::handle(Member& member, int from, const ControlMessage& message, Ou
       const std::lock_guard state(member.mutex_);
       if (!message.calls.empty()) member.reported_[from] = message.calls.back();
       if (message.kind == ControlKind::Left) member.left_.insert(from);
+      // Most never split.
+      if (message.kind == ControlKind::Report && !message.text.empty()) {
+        member.reported_splitting_[from] = message.text;
+      } else {
+        member.reported_splitting_.erase(from);
+      }
       break;
     }
   }
@@ -309,12 +383,19 @@ void Control::answer(Member& member, int from, const ControlMessage& question, O
   for (const CallRecord& theirs : question.calls) {
     const auto mine = member.history.find(theirs.sequence);
     if (mine && *mine != theirs) {
-      raise_everywhere(member, mismatch(member.rank(), *mine, from, theirs), out);
+      const auto made = std::find_if(question.operators.begin(), question.operators.end(),
+                                     [&](const auto& one) { return one.sequence == theirs.sequence; });
+      const Told there{from, theirs, made == question.operators.end() ? std::string() : made->text};
+      raise_everywhere(member, mismatch({member.rank(), *mine, member.operator_of(*mine)}, there), out);
       return;
     }
   }
   ControlMessage report = message_to(member, ControlKind::Report);
   if (const auto last = member.history.find(member.history.latest())) report.calls.push_back(*last);
+  {
+    const std::lock_guard state(member.mutex_);
+    report.text = member.splitting_;
+  }
   out->emplace_back(member.root_rank(from), std::move(report));
 }
 
@@ -330,7 +411,8 @@ void Control::on_death(int root_rank) {
 void Control::raise_death(Member& member, int root_rank) {
   const int rank = member.rank_of(root_rank);
   if (rank < 0) return;
-  member.faults.raise(
+  raise(
+      member,
       Status(Code::PeerLost,
              fmt::format("rank {} died; restart the job, or let the ranks that are left make a new communicator", rank),
              rank));

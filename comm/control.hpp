@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -51,6 +52,15 @@ class Member final {
   };
   std::optional<Joining> joining(int rank) const;
   void take_joining(int rank);
+
+  // The members, for people, that this rank is about to split off; empty: none. And what a peer last reported of that.
+  void set_splitting(std::string members);
+  std::string splitting(int rank) const;
+
+  // The operators that the program made for calls, by CallRecord::hash, in the words of UserOperator::describe(): the
+  // last kOperators that were named first. Empty: not known.
+  void name_operator(std::uint64_t call_hash, std::string text);
+  std::string operator_of(const CallRecord& call) const;
   std::uint64_t memory_bytes() const;
 
  private:
@@ -61,13 +71,20 @@ class Member final {
   mutable std::mutex mutex_;
   std::map<int, CallRecord> reported_;
   std::set<int> left_;
+  static constexpr std::size_t kOperators = 64;
+  std::vector<std::pair<std::uint64_t, std::string>> operators_;  // oldest first
+  std::string splitting_;
+  std::map<int, std::string> reported_splitting_;
   std::map<int, Joining> joining_;       // a peer waits for the answer before it says more
   std::vector<std::uint64_t> messages_;  // how many came from each rank; under the Control's mutex
 };
 
 class Control final {
  public:
-  explicit Control(transports::Store& store);
+  // `failed` is told of each member whose first fault is raised, on any thread; it must not wait nor call back.
+  using Failed = std::function<void(const CommunicatorKey&)>;
+  explicit Control(
+      transports::Store& store, Failed failed = [](const CommunicatorKey&) {});
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -80,6 +97,8 @@ class Control final {
   // Asks a peer whether its calls agree with this rank's latest ones. A contradiction comes back as a fault on all
   // ranks.
   void ask(Member& member, int peer);
+  // Until the ranks have reported their latest call and what they split off, or for a second.
+  void hear(Member& member, const std::vector<int>& ranks);
   // Says to a peer what this rank splits off.
   void tell(Member& member, int peer, const Member::Joining& joining);
   // Raises here and tells all other members. A Timeout or PeerLost, which blames a peer, may wait a second for whoever
@@ -102,10 +121,12 @@ class Control final {
   std::vector<int> roll_call(Member& member, const std::vector<int>& ranks);
   void raise_everywhere(Member& member, const Status& status, Outbox* out);
   static void keep_joining(Member& member, int from, const ControlMessage& message);
-  static void raise_death(Member& member, int root_rank);
+  void raise_death(Member& member, int root_rank);
+  bool raise(Member& member, Status status);  // true: it is the first
   void send(const Outbox& out);
 
   transports::Store& store_;
+  const Failed failed_;
   std::mutex mutex_;
   std::condition_variable heard_;  // something of somebody
   std::map<CommunicatorKey, Member*> members_;

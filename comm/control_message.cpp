@@ -6,7 +6,7 @@
 namespace weft::comm {
 namespace {
 
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersion = 3;
 constexpr std::size_t kMaxText = 4096;
 
 class Writer {
@@ -83,6 +83,24 @@ CallRecord read_record(Reader& in) {
   return record;
 }
 
+void write(Writer& out, const std::vector<ControlMessage::MadeOperator>& operators) {
+  out.number(static_cast<std::uint32_t>(operators.size()));
+  for (const auto& made : operators) {
+    out.number(made.sequence);
+    out.text(made.text);
+  }
+}
+
+bool read(Reader& in, std::vector<ControlMessage::MadeOperator>* operators) {
+  const auto count = in.number<std::uint32_t>();
+  if (count > kMaxAskedCalls) return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto sequence = in.number<std::uint32_t>();
+    operators->push_back({sequence, in.text()});
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string encode(const ControlMessage& message) {
@@ -96,6 +114,7 @@ std::string encode(const ControlMessage& message) {
   out.number(static_cast<std::uint8_t>(message.code));
   out.number(message.peer);
   out.text(message.text);
+  if (message.kind == ControlKind::Ask) write(out, message.operators);
   if (message.kind == ControlKind::Join) {
     out.number(message.members);
     out.number(message.id);
@@ -118,6 +137,8 @@ Result<ControlMessage> decode(std::string_view bytes) {
   message.code = static_cast<Code>(code);
   message.peer = in.number<std::int32_t>();
   message.text = in.text();
+  if (message.kind == ControlKind::Ask && !read(in, &message.operators))
+    return Status(Code::Corrupt, "control message with too many operators");
   if (message.kind == ControlKind::Join) {
     message.members = in.number<std::uint64_t>();
     message.id = in.number<std::uint32_t>();

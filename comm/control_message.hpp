@@ -23,10 +23,11 @@ struct CommunicatorKey {
 };
 
 enum class ControlKind : std::uint8_t {
-  Ask = 1,     // these are my latest calls; do yours agree?
-  Report = 2,  // the answer to an Ask that found no contradiction: my latest call
-  Fail = 3,    // an error that ends the communicator everywhere
-  Left = 4,    // I have destroyed the communicator
+  Ask = 1,  // these are my latest calls; do yours agree?
+  Report =
+      2,  // the answer to an Ask that found no contradiction: my latest call, and the members that I am splitting off
+  Fail = 3,  // an error that ends the communicator everywhere
+  Left = 4,  // I have destroyed the communicator
   Join = 5,  // I split these members off it: to the first of them with the lowest id that I can take, back with the id
 };
 
@@ -36,11 +37,19 @@ struct ControlMessage {
   ControlKind kind = ControlKind::Ask;
   CommunicatorKey communicator;
   std::vector<CallRecord> calls;  // Ask: up to kMaxAskedCalls, oldest first; Report, Left: none or one
-  Code code = Code::Ok;           // Fail
-  std::int32_t peer = -1;         // Fail: Status::peer()
-  std::string text;               // Fail: Status::message(); Join: the members, as far as they fit
-  std::uint64_t members = 0;      // Join: a digest of the members' list
-  std::uint32_t id = 0;           // Join
+  // Ask: of those calls that reduce with an operator that the program made: what ranks must make alike.
+  struct MadeOperator {
+    std::uint32_t sequence = 0;  // of the call
+    std::string text;
+
+    bool operator==(const MadeOperator&) const = default;
+  };
+  std::vector<MadeOperator> operators;
+  Code code = Code::Ok;       // Fail
+  std::int32_t peer = -1;     // Fail: Status::peer()
+  std::string text;           // Fail: Status::message(); Join, Report: the members, as far as they fit
+  std::uint64_t members = 0;  // Join: a digest of the members' list
+  std::uint32_t id = 0;       // Join
 
   bool operator==(const ControlMessage&) const = default;
 };

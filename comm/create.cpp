@@ -5,6 +5,7 @@
 
 #include "base/limits.hpp"
 #include "base/socket.hpp"
+#include "comm/publish.hpp"
 #include "transports/transports.hpp"
 
 namespace weft::comm {
@@ -51,8 +52,12 @@ Result<std::unique_ptr<CommunicatorState>> create(const Options& options) {
     parts.store = parts.hub->store(0);
   } else {
     auto transports = transports::make_transports(options);
-    WEFT_TRY_ASSIGN(parts.store, transports::connect_store(options));
     // A rank without transports meets the others all the same: else they would wait for it until their deadline.
+    auto store = transports::connect_store(options);
+    if (!store) {  // rank 0 may lack the same, and have ended
+      return transports ? std::move(store).error() : blamed_on(options.rank, transports.error());
+    }
+    parts.store = std::move(*store);
     parts.failure = transports.status();
     if (transports) parts.transports = std::move(transports).value();
   }

@@ -51,28 +51,39 @@ Result<int> CommunicatorState::event_descriptor() {
 // A full counter is readable already.
 void CommunicatorState::announce() { static_cast<void>(::eventfd_write(event_.get(), 1)); }
 
+// A forked child has its parent's descriptor, of which it has nothing to tell.
+void CommunicatorState::announce_refusal() {
+  if (forked()) return;
+  const auto guard = runtime_->progress().guard();
+  if (event_) announce();
+}
+
 // Under the guard, by the helper thread, when nothing moved.
-void CommunicatorState::tend() {
-  if (!event_ || member_.faults.raised()) return;
+bool CommunicatorState::tend() {
+  if (!event_ || member_.faults.raised()) return false;
   const auto now = std::chrono::steady_clock::now();
   // A call that begins after a pause has not waited during the pause.
   const std::uint64_t seen = movements() + started_;
   const bool moved = seen != tended_.seen;
   if (moved) tended_ = {.seen = seen, .since = now, .next_look_ms = kLookMs, .idle = {}};
   const double idle_ms = std::chrono::duration<double, std::milli>(now - tended_.since).count();
-  if (!moved && idle_ms < tended_.next_look_ms) return;
+  if (!moved && idle_ms < tended_.next_look_ms) return false;
   for (const auto& slot : slots_)
     if (slot->is_message && slot->message.deadline) withdraw_if_late(*slot);
-  if (moved) return;
+  if (moved) return false;
   tended_.next_look_ms = idle_ms + kLookMs;
   // The call that was started first ends first, as far as calls do wait for each other. Messages wait for none.
   for (const bool message : {false, true}) {
     const Slot* const first = oldest(message);
     if (first == nullptr) continue;
-    const Status wrong = look_around(*first, idle_ms, tended_.idle[message ? 1 : 0]);
-    if (!wrong.ok()) return runtime_->control().fail(member_, wrong, first->record.sequence);
+    complaint_ = {look_around(*first, idle_ms, tended_.idle[message ? 1 : 0]), first->record.sequence};
+    if (!complaint_.wrong.ok()) return true;
   }
+  return false;
 }
+
+// Outside the guard: finding out whom to blame takes a while.
+void CommunicatorState::tell() { runtime_->control().fail(member_, complaint_.wrong, complaint_.sequence); }
 
 const CommunicatorState::Slot* CommunicatorState::oldest(bool message) const {
   const auto order = [&](const Slot& slot) { return message ? slot.message.order : slot.record.sequence; };

@@ -23,6 +23,11 @@ struct Head {
 };
 static_assert(sizeof(Head) == 1024);
 
+Status no_place(const char* call, const char* argument) {
+  return Status(Code::InvalidArgument,
+                fmt::format("{}: {} is null; give a vector, which is resized as needed", call, argument));
+}
+
 }  // namespace
 
 // The others wait for this rank in the call that it cannot make.
@@ -34,6 +39,10 @@ Status CommunicatorState::no_memory(std::uint64_t bytes) {
 }
 
 Status CommunicatorState::broadcast_object(std::vector<std::byte>* object, int root) {
+  if (object == nullptr) {
+    WEFT_TRY(health());
+    return no_place("broadcast", "object");
+  }
   Head head;
   if (rank() == root) {
     head.bytes = object->size();
@@ -54,6 +63,10 @@ Status CommunicatorState::broadcast_object(std::vector<std::byte>* object, int r
 
 Status CommunicatorState::all_gather_objects(std::span<const std::byte> object,
                                              std::vector<std::vector<std::byte>>* objects) {
+  if (objects == nullptr) {
+    WEFT_TRY(health());
+    return no_place("all_gather", "objects");
+  }
   const auto ranks = static_cast<std::size_t>(size());
   Head head;
   head.bytes = object.size();

@@ -109,7 +109,12 @@ Status CommunicatorState::run_pack(std::span<const Operation* const> span) {
   const Sides sides = sides_of(members.front()->collective, size());
   Operation pack = *members.front();
   pack.count = 0;
-  for (const Operation* const member : members) pack.count += member->count;
+  // Packs of as many elements may still be of other operations.
+  Purpose purpose{.kind = CallKind::OfList};
+  for (const Operation* const member : members) {
+    pack.count += member->count;
+    purpose.hash = (purpose.hash ^ member->count) * 0x9e3779b97f4a7c15 + 1;
+  }
   const std::uint64_t bytes = pack.count * size_of(pack.dtype);
   std::vector<std::byte>& in = packed_[0];
   std::vector<std::byte>& out = sides.in == sides.out ? packed_[0] : packed_[1];
@@ -123,7 +128,7 @@ Status CommunicatorState::run_pack(std::span<const Operation* const> span) {
   }
   pack.in = in.data();
   pack.out = out.data();
-  WEFT_TRY(run(pack));
+  WEFT_TRY(run(pack, 0, &purpose));
   for_each_part(members, sides.out, out.data(),
                 [](const Operation& member, std::uint64_t at, std::byte* place, std::uint64_t part) {
                   base::copy_bytes(static_cast<std::byte*>(member.out) + at, place, part);
@@ -132,7 +137,9 @@ Status CommunicatorState::run_pack(std::span<const Operation* const> span) {
 }
 
 Status CommunicatorState::run(std::span<const Operation> operations) {
+  if (forked()) return in_child();
   if (waits_.load(std::memory_order_relaxed)) return busy();  // packs of who waits are in use
+  WEFT_TRY(member_.faults.status());
   for (const Operation& operation : operations) {
     WEFT_TRY(check(operation, rank(), size()));
     Operation resolved = operation;

@@ -1,9 +1,10 @@
 // Operators: those that a program made for a communicator, by their handles.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/limits.hpp"
 #include "comm/kernels/kernels.hpp"
@@ -23,13 +24,17 @@ struct UserOperator {
   bool ordered() const { return !pre_mul_sum && !(definition.commutative && definition.associative); }
   // What all ranks must have alike.
   std::uint64_t hash() const;
+  // The same for people: "'join' (does not commute, is associative)".
+  std::string describe() const;
 };
 
 class Operators final {
  public:
   static constexpr int kMax = base::kMaxOperators;
+  static constexpr int kHandles = base::kOperatorHandles;
 
-  // InvalidArgument says what is wrong with it; ResourceExhausted if there are kMax.
+  // InvalidArgument says what is wrong with it; ResourceExhausted if there are kMax. Handles are given in turn: that of
+  // a destroyed operator comes again after kHandles - kMax others at the earliest, and finds none until then.
   Result<ReduceOp> create(const Operator& definition);
   Result<ReduceOp> create_pre_mul_sum(DataType dtype, double factor);
   Status destroy(ReduceOp op);
@@ -43,7 +48,9 @@ class Operators final {
  private:
   Result<ReduceOp> add(UserOperator made);
 
-  std::array<std::unique_ptr<UserOperator>, kMax> made_;
+  std::vector<std::unique_ptr<UserOperator>> made_;  // by handle; empty before the first
+  int live_ = 0;
+  int next_ = 0;  // where the search for a free handle begins
 };
 
 // The kernels of a user's operator take its address as their parameter.

@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -19,29 +21,92 @@ inline void relax() {
 #endif
 }
 
+// Whether others want to run on this core: then spinning only keeps them from it, and with them perhaps the peer that
+// is waited for. With more ranks than cores that is known. Otherwise yields tell: one that comes back at once found
+// nobody (0.2 us), another let somebody run (1.2 us and more). So programs beside this one, ranks of other emulated
+// hosts and helper threads count, too. Any thread.
+class Crowding final {
+ public:
+  explicit Crowding(bool oversubscribed) : known_(oversubscribed) {}
+
+  bool crowded() const { return known_ || score_.load(std::memory_order_relaxed) >= kCrowded; }
+  bool known() const { return known_; }
+  void learn(std::chrono::nanoseconds yielded_for) {
+    const int score = score_.load(std::memory_order_relaxed);
+    const bool others = yielded_for >= kOthersRan;
+    score_.store(others ? std::min(score + kStep, kMost) : std::max(score - 1, 0), std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::chrono::nanoseconds kOthersRan{800};
+  // Two in a row, not one, which may have been an interrupt; and it takes many yields to nobody until it is over: a
+  // scheduler may let the one that yields go on although others wait.
+  static constexpr int kStep = 64;
+  static constexpr int kCrowded = 128;
+  static constexpr int kMost = 512;
+
+  bool known_;
+  std::atomic<int> score_ = 0;  // what is lost where two threads learn at once does no harm
+};
+
+// Rounds that a blocking call tries before it waits by the book: most small operations end within them.
+class EagerRounds final {
+ public:
+  explicit EagerRounds(const Crowding& crowding) : most_(crowding.crowded() ? kMostCrowded : kMost) {}
+
+  // Before each round: whether there is to be one.
+  bool next() {
+    if (++round_ > most_) return false;
+    if (round_ <= kTight) return true;
+    relax();
+    return round_ % kRoundsPerClock != 0 || in_time();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static constexpr int kMost = 1000;
+  static constexpr int kMostCrowded = 2;
+  // The first of them in a row: a pause takes as long as a message from the next core.
+  static constexpr int kTight = 50;
+  // Over a network a round may take microseconds.
+  static constexpr std::chrono::microseconds kLongest{50};
+  static constexpr int kRoundsPerClock = 64;
+
+  bool in_time() {
+    const Clock::time_point now = Clock::now();
+    if (round_ == kRoundsPerClock) since_ = now;
+    return now - since_ < kLongest;
+  }
+
+  int most_;
+  int round_ = 0;
+  Clock::time_point since_;
+};
+
 class Patience final {
  public:
-  // With more ranks than cores, spinning only keeps the peer from running.
-  explicit Patience(bool oversubscribed) : spins_(oversubscribed ? kSpinsShared : kSpins) {}
+  // `crowding` outlives it.
+  explicit Patience(Crowding& crowding) : crowding_(crowding) {}
 
   // Something moved: the wait begins anew.
   void reset() {
     rounds_ = 0;
-    started_ = false;
+    spun_ = started_ = false;
     idle_ms_ = 0;
   }
 
   // Nothing moved. True about every kLookMs, and then idle_ms() is how long nothing has.
   bool pause() {
     ++rounds_;
-    if (rounds_ < spins_) {
+    if (spins()) {
       relax();
       return false;
     }
     if (idle_ms_ > kNapAfterMs) {
       nap();
     } else {
-      sched_yield();
+      yield();
     }
     if (rounds_ % kRoundsPerClock != 0 && idle_ms_ <= kNapAfterMs) return false;
     return look_at_clock();
@@ -61,11 +126,36 @@ class Patience final {
  private:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::uint32_t kSpins = 4000;  // about 100 us
-  static constexpr std::uint32_t kSpinsShared = 4;
+  static constexpr std::chrono::microseconds kSpin{100};
+  static constexpr std::uint32_t kSpinsPerClock = 32;
+  static constexpr std::uint32_t kSpinsCrowded = 4;
   static constexpr std::uint32_t kRoundsPerClock = 16;
   static constexpr double kLookMs = 2;
   static constexpr double kNapAfterMs = 50;
+
+  // A round between two pauses may take a transport microseconds: so spinning ends by the clock.
+  bool spins() {
+    if (spun_) return false;
+    if (rounds_ < kSpinsCrowded) return true;
+    if (crowding_.crowded()) {
+      spun_ = true;
+    } else if (rounds_ % kSpinsPerClock == 0) {
+      const Clock::time_point now = Clock::now();
+      if (rounds_ == kSpinsPerClock) spinning_since_ = now;
+      spun_ = now - spinning_since_ > kSpin;
+    }
+    return !spun_;
+  }
+
+  void yield() {
+    if (crowding_.known()) {
+      sched_yield();
+      return;
+    }
+    const Clock::time_point before = Clock::now();
+    sched_yield();
+    crowding_.learn(Clock::now() - before);
+  }
 
   static void nap() {
     const timespec time{0, 200'000};
@@ -84,10 +174,12 @@ class Patience final {
     return true;
   }
 
-  std::uint32_t spins_;
+  Crowding& crowding_;
   std::uint32_t rounds_ = 0;
+  bool spun_ = false;
   bool started_ = false;
   double idle_ms_ = 0;
+  Clock::time_point spinning_since_;
   Clock::time_point since_;
   Clock::time_point last_look_;
   Clock::time_point rested_;

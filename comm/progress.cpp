@@ -29,7 +29,8 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::remove(Driven& driven) {
+void Progress::remove(Driven& driven, Guard& held) {
+  if (held.owns_lock()) told_.wait(held, [&] { return telling_ != &driven; });  // as long as tell() may take
   driven_.erase(std::remove(driven_.begin(), driven_.end(), &driven), driven_.end());
 }
 
@@ -53,12 +54,13 @@ void Progress::run() {
       if (!driven->in_flight()) continue;
       if (driven->drive()) {
         moved = true;
-      } else {
-        driven->tend();
+      } else if (telling_ == nullptr && driven->tend()) {
+        telling_ = driven;
       }
     }
     idle = moved ? 0 : idle + 1;
     lock.unlock();
+    tell();
     if (idle < kEagerRounds) {
       sched_yield();
     } else {
@@ -66,6 +68,17 @@ void Progress::run() {
     }
     lock.lock();
   }
+}
+
+// By the helper thread, without the guard. Of others that something is wrong with it hears in later rounds.
+void Progress::tell() {
+  if (telling_ == nullptr) return;
+  telling_->tell();
+  {
+    const std::lock_guard lock(mutex_);
+    telling_ = nullptr;
+  }
+  told_.notify_all();
 }
 
 }  // namespace weft::comm

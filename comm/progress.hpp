@@ -17,13 +17,15 @@ namespace weft::comm {
 
 class Progress final {
  public:
-  // Something the helper can drive: a communicator. All are called under the guard.
+  // Something the helper can drive: a communicator. All but tell() are called under the guard.
   class Driven {
    public:
     virtual ~Driven() = default;
     virtual bool drive() = 0;  // one round; true if anything moved
     virtual bool in_flight() const = 0;
-    virtual void tend() = 0;  // after a round in which nothing moved
+    // After a round in which nothing moved. True: something is wrong, to be told of by tell().
+    virtual bool tend() = 0;
+    virtual void tell() = 0;  // without the guard: may wait for about a second
   };
 
   // With the thread, if enabled. ResourceExhausted if the system gives none.
@@ -38,7 +40,8 @@ class Progress final {
 
   // Under the guard.
   void add(Driven& driven) { driven_.push_back(&driven); }
-  void remove(Driven& driven);
+  // Waits until the helper has told of what is wrong there; `held` is the guard.
+  void remove(Driven& driven, Guard& held);
   void wake() {
     if (enabled_) wakeup_.notify_one();
   }
@@ -46,6 +49,7 @@ class Progress final {
  private:
   explicit Progress(bool enabled) : enabled_(enabled) {}
   void run();
+  void tell();
   bool any_in_flight() const;
 
   bool enabled_;
@@ -53,6 +57,8 @@ class Progress final {
   std::mutex mutex_;
   std::condition_variable wakeup_;
   std::vector<Driven*> driven_;
+  Driven* telling_ = nullptr;  // the helper is in its tell(), or on the way there
+  std::condition_variable told_;
   std::thread thread_;
 };
 

@@ -35,7 +35,7 @@ Runtime::Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorith
       schedules_(std::move(schedules)),
       placement_(place_on_cores(agreement_)),
       connections_(static_cast<std::size_t>(parts_.store->size())),
-      control_(std::make_unique<Control>(*parts_.store)),
+      control_(std::make_unique<Control>(*parts_.store, [this](const CommunicatorKey& key) { retire(key); })),
       progress_(std::move(progress)) {
   log_.info("one of {} on {} of {}; they agreed on {}", base::plural(size(), "rank"),
             agreement_.hosts[static_cast<std::size_t>(agreement_.ranks[static_cast<std::size_t>(rank())].host)],
@@ -62,6 +62,11 @@ transports::Transport* Runtime::transport(int root_rank) {
     if (transport->name() == name) return transport.get();
   }
   return nullptr;
+}
+
+void Runtime::retire(const CommunicatorKey& key) {
+  for (const auto& transport : parts_.transports)
+    transport->retire(std::uint64_t{key.id} << kChannelBits, kChannelBits);
 }
 
 Result<transports::Connection*> Runtime::connection(int root_rank) {

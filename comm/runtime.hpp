@@ -24,6 +24,10 @@
 
 namespace weft::comm {
 
+// Of a lane's number; the others are the communicator's id, which no other communicator of this process has, now or
+// later: ids only grow.
+inline constexpr int kChannelBits = 8;
+
 // What a runtime is made of. Processes fill it from the environment, tests with the parts for threads.
 struct RuntimeParts {
   Options options;
@@ -57,6 +61,8 @@ class Runtime final {
   // rank).
   Result<transports::Connection*> connection(int root_rank);
   transports::Transport* transport(int root_rank);
+  // Any thread. The communicator has failed or is destroyed here: see Transport::retire.
+  void retire(const CommunicatorKey& key);
   std::string_view transport_name(int root_rank) const;
 
   // What all communicators share.
@@ -74,9 +80,14 @@ class Runtime final {
     }
   }
 
-  // Communicator ids: every rank keeps the next one it has not seen in use.
+  // Communicator ids: every rank keeps the next one it has not seen in use. Agreed on by one thread at a time, which
+  // holds the turn: two at once could agree on the same. Not owned: another thread has it. A lock that is waited for
+  // would not do: the other rank may have its turn for the other communicator.
   std::uint32_t next_id = 1;
+  std::unique_lock<std::mutex> split_turn() { return std::unique_lock(splitting_, std::try_to_lock); }
   std::atomic<int> communicators = 0;  // that live
+  // Itself, once the root communicator has ended before others; until the last of them takes it.
+  std::unique_ptr<Runtime> bereaved;
 
  private:
   Runtime(RuntimeParts parts, Agreement agreement, std::optional<algorithms::MeasuredTable> table,
@@ -91,6 +102,7 @@ class Runtime final {
   std::vector<std::unique_ptr<transports::Connection>> connections_;  // by root rank
   std::array<std::atomic<transports::Transport*>, 4> polled_ = {};    // those with connections that need it, then null
   std::mutex setup_;
+  std::mutex splitting_;
   ModelPool models_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<Progress> progress_;

@@ -25,6 +25,8 @@ constexpr double kVerdictMs = 1000;
 
 Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split(int color, int key) {
   if (forked()) return in_child();
+  const auto turn = runtime_->split_turn();
+  if (!turn.owns_lock()) return another_splits("split");
   const SplitEntry own{color, key, static_cast<std::int32_t>(runtime_->next_id)};
   std::vector<SplitEntry> entries(static_cast<std::size_t>(size()));
   WEFT_TRY(run(all_gather(&own, entries.data(), kSplitWords, DataType::Int32)));
@@ -45,6 +47,14 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split(int color, i
   for (const int rank : ranks) members.push_back(member_.root_rank(rank));
   const CommunicatorKey child{static_cast<std::uint32_t>(id), members.front()};
   return std::unique_ptr<CommunicatorState>(new CommunicatorState(runtime_, child, std::move(members), own_rank));
+}
+
+// Which communicators two threads split first would have to be the same on all ranks.
+Status CommunicatorState::another_splits(std::string_view call) {
+  return Status(Code::InvalidArgument,
+                fmt::format("{}: another thread of this process is splitting this communicator or one that it was "
+                            "split with; split them one after the other, in the same order on all ranks",
+                            call));
 }
 
 void CommunicatorState::abort(std::string_view reason) {
@@ -84,7 +94,8 @@ Status CommunicatorState::compare_digests() {
     const Digest& theirs = all[static_cast<std::size_t>(peer)];
     if (theirs.sequence == own.sequence && theirs.calls == own.calls) continue;
     runtime_->control().ask(member_, peer);
-    Patience patience(true);
+    Crowding crowding(true);
+    Patience patience(crowding);
     while (!member_.faults.raised() && patience.idle_ms() < kVerdictMs) patience.pause();
     runtime_->control().fail(
         member_,

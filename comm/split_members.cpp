@@ -21,8 +21,9 @@ namespace weft::comm {
 namespace {
 
 constexpr std::size_t kMaxListed = 512;  // characters of a list in a message
-// The first member waits until the deadline for the others; they a little longer, for what it has to say then.
-constexpr int kVerdictMs = 1000;
+// The first member waits until the deadline for the others; they longer, for what it has to say then: it may ask the
+// ranks twice, for a second each time.
+constexpr int kVerdictMs = 2500;
 
 Status bad_member(std::string text) {
   return Status(Code::InvalidArgument, "split_members: " + std::move(text) +
@@ -60,7 +61,12 @@ Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split_members(std:
   if (forked()) return in_child();
   WEFT_TRY(member_.faults.status());
   WEFT_TRY(check_members(members, rank(), size()));
-  WEFT_TRY_ASSIGN(const std::uint32_t id, agree_on_id(members));
+  const auto turn = runtime_->split_turn();
+  if (!turn.owns_lock()) return another_splits("split_members");
+  member_.set_splitting(describe_members(members, 0).text);
+  const Result<std::uint32_t> agreed = agree_on_id(members);
+  member_.set_splitting({});
+  WEFT_TRY_ASSIGN(const std::uint32_t id, agreed);
   std::vector<int> root_ranks;
   for (const int member : members) root_ranks.push_back(member_.root_rank(member));
   const auto own_rank = static_cast<int>(std::find(members.begin(), members.end(), rank()) - members.begin());
@@ -94,7 +100,7 @@ Result<std::uint32_t> CommunicatorState::agree_on_id(std::span<const int> member
 // Until all of them have said that they split off the same members.
 Status CommunicatorState::wait_for_members(std::vector<int> ranks, const Member::Joining& own,
                                            base::Deadline deadline) {
-  Patience patience(oversubscribed_);
+  Patience patience(crowding_);
   for (;;) {
     WEFT_TRY(member_.faults.status());
     Status wrong;
@@ -105,7 +111,10 @@ Status CommunicatorState::wait_for_members(std::vector<int> ranks, const Member:
     });
     if (wrong.ok() && ranks.empty()) return {};
     drive_thread_work();
-    if (wrong.ok() && patience.pause()) wrong = missing_members(ranks, own, deadline.passed());
+    if (wrong.ok() && patience.pause()) {
+      wrong = missing_members(ranks);
+      if (wrong.ok() && deadline.passed()) wrong = late_members(ranks, own);
+    }
     if (!wrong.ok()) runtime_->control().fail(member_, wrong);
   }
 }
@@ -119,8 +128,7 @@ Status CommunicatorState::other_members(int other, const Member::Joining& theirs
                 other);
 }
 
-Status CommunicatorState::missing_members(const std::vector<int>& missing, const Member::Joining& own,
-                                          bool late) const {
+Status CommunicatorState::missing_members(const std::vector<int>& missing) const {
   for (const int other : missing) {
     // What it said before it left has come before.
     if (!member_.has_left(other) || member_.joining(other)) continue;
@@ -129,7 +137,22 @@ Status CommunicatorState::missing_members(const std::vector<int>& missing, const
         fmt::format("split_members: rank {} waits for rank {}, which has destroyed its communicator", rank(), other),
         other);
   }
-  if (!late) return {};
+  return {};
+}
+
+// Who waits for another first tells that one its list: it must be asked for it.
+Status CommunicatorState::late_members(const std::vector<int>& missing, const Member::Joining& own) {
+  runtime_->control().hear(member_, missing);
+  for (const int other : missing) {
+    const std::string theirs = member_.splitting(other);
+    if (theirs.empty() || theirs == own.text) continue;
+    return Status(Code::Mismatch,
+                  fmt::format("split_members: rank {} splits off ranks {} and waited {:g} s for rank {}, which splits "
+                              "off ranks {}; all members must give the same list, and make such calls in the same "
+                              "order. If they do, a rank that rank {} waits for is late",
+                              rank(), own.text, runtime_->options().timeout_ms / 1000.0, other, theirs, other),
+                  other);
+  }
   return Status(
       Code::Timeout,
       fmt::format("split_members: rank {} splits off ranks {}, but {} did not call it within {:g} s: rank {}. "

@@ -33,7 +33,9 @@ Result<std::unique_ptr<SymmetricAllocation>> SymmetricAllocation::create(Communi
                               : made->transport_ == nullptr ? kNone
                                                             : std::int64_t{made->region_.number};
   std::vector<std::int64_t> numbers(size);
-  WEFT_TRY(communicator.run(all_gather(&number, numbers.data(), 1, DataType::Int64)));
+  const Purpose purpose{.kind = CallKind::Allocate, .bytes = bytes};
+  WEFT_TRY(communicator.run(all_gather(&number, numbers.data(), 1, DataType::Int64), 0, &purpose));
+  made->sequence_ = communicator.sequence();
   if (!allocated.ok()) return allocated;
   if (const auto failed = std::ranges::find(numbers, kFailed); failed != numbers.end()) {
     const auto rank = static_cast<int>(failed - numbers.begin());
@@ -43,7 +45,7 @@ Result<std::unique_ptr<SymmetricAllocation>> SymmetricAllocation::create(Communi
   std::vector<std::uint8_t> mapped(size);
   std::vector<std::uint8_t> mapped_there(size);
   WEFT_TRY(made->map(members, numbers, mapped));
-  WEFT_TRY(communicator.run(all_to_all(mapped.data(), mapped_there.data(), 1, DataType::UInt8)));
+  WEFT_TRY(communicator.run(all_to_all(mapped.data(), mapped_there.data(), 1, DataType::UInt8), 0, &purpose));
   WEFT_TRY(made->share(members, mapped_there));
   return made;
 }
@@ -128,7 +130,8 @@ Status SymmetricAllocation::release(CommunicatorState& communicator) {
   if (communicator.forked()) return communicator.health();
   unshare();
   // Until then a peer may still send from its own.
-  WEFT_TRY(communicator.run(barrier()));
+  const Purpose purpose{.kind = CallKind::Free, .bytes = region_.bytes, .memory = sequence_};
+  WEFT_TRY(communicator.run(barrier(), 0, &purpose));
   const auto guard = runtime_.progress().guard();
   const auto setup = runtime_.setup();
   for (const Peer& peer : mapped_)

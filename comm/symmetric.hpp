@@ -50,6 +50,7 @@ class SymmetricAllocation final {
   void unshare();
 
   Runtime& runtime_;
+  std::uint32_t sequence_ = 0;                  // of the call that made it
   transports::Transport* transport_ = nullptr;  // that the region is of; null: own_ is the memory
   std::unique_ptr<std::byte, Pages> own_;
   transports::Region region_;

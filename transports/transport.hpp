@@ -146,6 +146,10 @@ class Transport {
   // Of nothing that is in use; peers that have it mapped keep it.
   virtual void free(std::uint32_t /*region*/) {}
 
+  // Any thread; does not wait. What comes from now on for lanes whose numbers differ from `lane` in the lowest `bits`
+  // bits only is thrown away, lest it stay here, and its sender wait for its receive. They are not opened again.
+  virtual void retire(std::uint64_t /*lane*/, int /*bits*/) {}
+
   // Moves the transport along (ucx); called by the engine about once per advance. Cheap or empty.
   virtual void poll() = 0;
   // True if poll() does nothing, so need not be called.

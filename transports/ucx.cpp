@@ -66,6 +66,11 @@ class UcxTransport final : public Transport {
     return std::unique_ptr<Connection>(std::make_unique<UcxConnection>(*worker_, std::move(peer), self_rank));
   }
 
+  void retire(std::uint64_t lane, int bits) override {
+    if (lane > kMaxTagLane) return;  // was never opened
+    worker_->retire({.tag = lane_tag(0, lane), .mask = lanes_mask(bits)});
+  }
+
   // Another thread that has the lock moves all lanes along.
   void poll() override {
     const std::unique_lock lock(worker_->mutex(), std::try_to_lock);

@@ -13,7 +13,7 @@ struct UcxOptions {
 };
 
 // One UCX worker. Lane ids have at most 28 bits, ranks 16. Signatures are compared by a digest of 20 bits and not
-// carried.
+// carried. Unsupported in a process that was forked from one that used UCX then.
 Result<std::unique_ptr<Transport>> make_ucx_transport(const UcxOptions& options);
 
 }  // namespace weft::transports

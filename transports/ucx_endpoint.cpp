@@ -30,7 +30,7 @@ constexpr int kCancelGraceMs = 500;
 UcxEndpoint::~UcxEndpoint() {
   const std::lock_guard lock(worker_.mutex());
   end_requests(kDestructorDeadlineMs);
-  drop_leftovers();
+  worker_.drop({.tag = receive_tag_, .mask = kTagMatchMask});  // nobody took it; it would meet the lane's next opening
 }
 
 bool UcxEndpoint::send(const void* data, std::size_t bytes, const Signature& signature) {
@@ -117,7 +117,8 @@ void UcxEndpoint::test_receive() {
 void UcxEndpoint::judge(ucs_status_t status) {
   const bool as_expected = status == UCS_OK && info_.length == expected_bytes_ && info_.sender_tag == expected_tag_;
   receive_ = as_expected ? Receive::Arrived : Receive::Refused;
-  if (status != UCS_OK && status != UCS_ERR_MESSAGE_TRUNCATED) peer_.fail(status);
+  const bool cancelled_here = status == UCS_ERR_CANCELED && ending_;
+  if (status != UCS_OK && status != UCS_ERR_MESSAGE_TRUNCATED && !cancelled_here) peer_.fail(status);
 }
 
 void UcxEndpoint::release() {
@@ -173,6 +174,7 @@ void UcxEndpoint::cancel(int deadline_ms) {
 // Receives are cancelled. Sends get half of the time to finish; then the connection is given up, which ends them, and
 // with it a receive that the peer is in the middle of.
 void UcxEndpoint::end_requests(int deadline_ms) {
+  ending_ = true;
   const auto deadline = base::Deadline::after_ms(deadline_ms);
   const int grace_ms = peer_.status() == UCS_OK ? std::min(deadline_ms / 2, kCancelGraceMs) : 0;
   if (receive_ == Receive::Posted) ucp_request_cancel(worker_.handle(), receive_request_);
@@ -204,19 +206,6 @@ void UcxEndpoint::abandon_requests() {
   if (receive_ != Receive::Posted) return;
   ucp_request_free(std::exchange(receive_request_, nullptr));
   receive_ = Receive::Refused;
-}
-
-// Messages that nobody took would wait in the worker and meet the lane's next opening.
-void UcxEndpoint::drop_leftovers() {
-  for (;;) {
-    ucp_tag_recv_info_t info{};
-    const ucp_tag_message_h message = ucp_tag_probe_nb(worker_.handle(), receive_tag_, kTagMatchMask, 1, &info);
-    if (message == nullptr) return;
-    // Into no room: truncated, so its bytes are not copied, but the message is gone.
-    ucp_request_param_t param = host_memory();
-    void* request = ucp_tag_msg_recv_nbx(worker_.handle(), nullptr, 0, message, &param);
-    if (UCS_PTR_IS_PTR(request)) ucp_request_free(request);
-  }
 }
 
 }  // namespace weft::transports

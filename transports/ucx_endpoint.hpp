@@ -44,7 +44,6 @@ class UcxEndpoint final : public Endpoint {
   bool front(Unexpected* what);
   void end_requests(int deadline_ms);
   void abandon_requests();
-  void drop_leftovers();
   bool idle() const { return posted_ == done_ && receive_ != Receive::Posted; }
 
   UcxWorker& worker_;
@@ -53,6 +52,7 @@ class UcxEndpoint final : public Endpoint {
   ucp_tag_t send_tag_;
   ucp_tag_t receive_tag_;
   bool cancelled_ = false;
+  bool ending_ = false;  // requests are cancelled here: no fault of the connection
 
   // Sends posted_ - done_ are in flight; a null request is one that was done at once, behind others that are not.
   std::array<void*, kMaxOutstanding> sends_{};

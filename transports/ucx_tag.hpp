@@ -28,6 +28,9 @@ inline ucp_tag_t lane_tag(int sender, std::uint64_t lane) {
   return static_cast<std::uint64_t>(sender) << (kTagLaneBits + kTagDigestBits) | lane << kTagDigestBits;
 }
 
+// Of what lanes have in common, from any sender, whose numbers differ in the lowest `bits` bits only.
+inline ucp_tag_t lanes_mask(int bits) { return (kMaxTagLane >> bits << bits) << kTagDigestBits; }
+
 // Mixed twice, so that a change in the sequence and one in the hash cannot cancel out.
 inline ucp_tag_t signature_digest(const Signature& signature) {
   const auto mix = [](std::uint64_t value) {  // the finaliser of splitmix64

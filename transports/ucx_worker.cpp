@@ -64,6 +64,7 @@ Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const std::string& interfac
 }
 
 Status UcxWorker::start(const std::string& interface) {
+  WEFT_TRY_ASSIGN(use_, UcxUse::begin());
   WEFT_TRY(base::check_interface(interface));  // UCX itself only warns, and then reaches nobody
   WEFT_TRY_ASSIGN(const auto config, read_config(interface));
   ucp_params_t params{};
@@ -168,10 +169,45 @@ void UcxWorker::part(std::unique_ptr<UcxPeer> peer) {
   }
 }
 
+void UcxWorker::retire(const Tags& tags) {
+  const std::lock_guard lock(retired_mutex_);
+  if (std::ranges::find(retired_, tags) != retired_.end()) return;
+  if (retired_.size() == kMaxRetired) retired_.erase(retired_.begin());
+  retired_.push_back(tags);
+  retires_.store(true, std::memory_order_relaxed);
+}
+
+void UcxWorker::drop_late() {
+  Tags tags{};
+  {
+    const std::lock_guard lock(retired_mutex_);
+    tags = retired_[looks_ / kLookEvery % retired_.size()];
+  }
+  drop(tags);
+}
+
+void UcxWorker::drop(const Tags& tags) {
+  for (;;) {
+    ucp_tag_recv_info_t info{};
+    const ucp_tag_message_h message = ucp_tag_probe_nb(worker_, tags.tag, tags.mask, 1, &info);
+    if (message == nullptr) return;
+    // Into no room: truncated, so its bytes are not copied, but the message is gone.
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+    param.memory_type = UCS_MEMORY_TYPE_HOST;
+    void* const request = ucp_tag_msg_recv_nbx(worker_, nullptr, 0, message, &param);
+    if (UCS_PTR_IS_PTR(request)) ucp_request_free(request);
+  }
+}
+
 void UcxWorker::progress() {
   if (halted_) return;
   ucp_worker_progress(worker_);
-  if (leaving_.empty()) return;
+  if (retires_.load(std::memory_order_relaxed) && ++looks_ % kLookEvery == 0) drop_late();
+  if (!leaving_.empty()) close_those_that_left();
+}
+
+void UcxWorker::close_those_that_left() {
   // Out of the list first: closing one calls progress() again.
   const auto staying = [](const std::unique_ptr<UcxPeer>& peer) { return !peer->has_left(); };
   const auto left = std::partition(leaving_.begin(), leaving_.end(), staying);

@@ -11,6 +11,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "transports/ucx_use.hpp"
 #include "weft/status.hpp"
 
 namespace weft::transports {
@@ -22,6 +23,13 @@ class UcxPeer;
 
 class UcxWorker {
  public:
+  // Those that agree with `tag` where `mask` has ones.
+  struct Tags {
+    ucp_tag_t tag;
+    ucp_tag_t mask;
+    bool operator==(const Tags&) const = default;
+  };
+
   static Result<std::unique_ptr<UcxWorker>> create(const std::string& interface);
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
@@ -35,6 +43,11 @@ class UcxWorker {
   void halt() { halted_ = true; }
   bool halted() const { return halted_; }
   const std::string& address() const { return address_; }
+  // Throws away the messages that are there and that no receive waits for.
+  void drop(const Tags& tags);
+  // The same again and again, in progress(). Any thread, without mutex(). For the kMaxRetired that were retired last:
+  // of others the messages stay.
+  void retire(const Tags& tags);
   // Ends a connection without waiting: it is kept until what was sent on it has left, at most until the worker ends.
   void part(std::unique_ptr<UcxPeer> peer);
 
@@ -42,12 +55,22 @@ class UcxWorker {
   UcxWorker() = default;
   Status start(const std::string& interface);
   Status read_address();
+  void drop_late();
+  void close_those_that_left();
 
+  static constexpr std::size_t kMaxRetired = 256;
+  static constexpr std::uint32_t kLookEvery = 16;  // calls of progress(), for what came for one of them
+
+  std::unique_ptr<UcxUse> use_;
   std::mutex mutex_;
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   std::string address_;
   std::vector<std::unique_ptr<UcxPeer>> leaving_;
+  std::uint32_t looks_ = 0;
+  std::atomic<bool> retires_ = false;
+  std::mutex retired_mutex_;   // held for moments only, alone or inside mutex_
+  std::vector<Tags> retired_;  // the first retired first
   bool halted_ = false;
 };
 

@@ -22,6 +22,7 @@ batches of back-to-back calls, each batch counted as its slowest rank saw it; al
 each rank's link carried (all_reduce: 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather, scatter: (n-1)/n).
 
 Ranks: -n starts them here; under mpirun, srun or torchrun leave -n out; with neither there is one rank.
+Lists have commas and no spaces. Options that the task at hand (--tune, --soak, send_recv and so on) would ignore are refused.
 Exit status: 0 fine, 1 a wrong result or a failed run, 2 bad input, or output that cannot be written.
 
 Examples:
@@ -43,6 +44,12 @@ std::string not_nan(const std::string& text) {
   return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : std::string();
 }
 
+// One word with commas in it. CLI11 would also take the words behind it, and so a collective.
+template <typename T>
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<T>& values, const std::string& description) {
+  return app.add_option(name, values, description)->delimiter(',')->allow_extra_args(false)->option_text("LIST");
+}
+
 void add_what(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option(
       "collective", words.collectives,
@@ -54,10 +61,8 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-f,--factor", arguments.factor, "From one size to the next")
       ->capture_default_str()
       ->check(CLI::Range(2, 1 << 20));
-  app.add_option("-d,--dtype", words.dtypes, "Data types, comma-separated, or all")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("-o,--op", words.ops, "Reduce ops, comma-separated, or all")->delimiter(',')->capture_default_str();
+  add_list(app, "-d,--dtype", words.dtypes, "Data types, comma-separated, or all (float32)");
+  add_list(app, "-o,--op", words.ops, "Reduce ops, comma-separated, or all (sum)");
   app.add_option("-r,--root", words.root, "Root of broadcast, reduce, gather, scatter; all: another at each call")
       ->capture_default_str();
   app.add_option("--skew", arguments.skew,
@@ -72,10 +77,9 @@ void add_what(CLI::App& app, Words& words, Arguments& arguments) {
 void add_ranks(CLI::App& app, Words& words, Arguments& arguments) {
   app.add_option("-n,--ranks", arguments.ranks, "Start that many ranks on this machine")
       ->check(CLI::Range(1, kMaxRanks));
-  app.add_option("--hosts", arguments.hosts,
-                 "Start so many ranks on each of so many emulated hosts, comma-separated (7,8): between them bytes "
-                 "travel as between hosts")
-      ->delimiter(',')
+  add_list(app, "--hosts", arguments.hosts,
+           "Start so many ranks on each of so many emulated hosts, comma-separated (7,8): between them bytes "
+           "travel as between hosts")
       ->check(CLI::Range(1, kMaxRanks));
   app.add_flag("--no-pin", words.no_pin, "Do not pin the ranks of -n to cores");
 }
@@ -93,8 +97,7 @@ void add_how(CLI::App& app, Words& words, Arguments& arguments) {
       "within the bound of error");
   app.add_option("--channels", arguments.channels, "Of every call; 0: chosen with the algorithm")
       ->check(CLI::Range(0, base::kMaxChannels));
-  app.add_option("--transport", arguments.transports, "Allowed transports, comma-separated, best first: shm,ucx")
-      ->delimiter(',');
+  add_list(app, "--transport", arguments.transports, "Allowed transports, comma-separated, best first: shm,ucx");
   app.add_flag("--symmetric", arguments.symmetric, "Buffers in memory that the ranks of a host read directly");
 }
 
@@ -124,7 +127,8 @@ void add_results(CLI::App& app, Words& words, Arguments& arguments) {
       "--check,!--no-check", [&words](std::int64_t on) { words.no_check = on < 0; },
       "Compare every result element-wise (default)");
   app.add_flag("--hash", arguments.hash, "Also hash the output of a call with numbers that are sensitive to the order");
-  app.add_option("--hash-count", arguments.hash_count, "Of each rank's output, hash so many elements at most")
+  app.add_option("--hash-count", arguments.hash_count,
+                 "Of each rank's output, hash so many elements at most (with --hash)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
 }
 
@@ -134,16 +138,19 @@ void add_tasks(CLI::App& app, Words& words, Arguments& arguments) {
       "--calibrate", words.calibrate,
       "Measure messages, copies and links, and write them into --table for the cost model; without -n with one, "
       "two and four ranks on each core");
-  app.add_flag("--tune", words.tune, "Measure every algorithm that serves a call, and write the fastest into --table");
+  app.add_flag("--tune", words.tune, "Measure every algorithm that serves a call, and write their times into --table");
   app.add_flag("--regret", words.regret,
                "How much slower what is chosen is than the best, and how long it was predicted to take");
   app.add_flag("--explain", words.explain,
                "Measure nothing; tell for each size which algorithm is chosen, by whom and why, and the others");
-  app.add_option("--table", arguments.table, "Where --tune and --calibrate write; what is there of other calls is kept")
+  app.add_option("--table", arguments.table,
+                 "Where --tune and --calibrate write; what is there of other calls on this topology is kept, a table "
+                 "of another topology is refused")
       ->capture_default_str();
-  app.add_option("--soak", arguments.soak_s,
-                 "For so many seconds make random calls of all kinds, types and sizes up to --max-bytes (4M) on three "
-                 "communicators and threads of each rank at once, and check every result")
+  app.add_option(
+         "--soak", arguments.soak_s,
+         "For so many seconds make random calls of all kinds (or of the collectives given), types and sizes up to "
+         "--max-bytes (4M) on three communicators and threads of each rank at once, and check every result")
       ->check(CLI::Range(0.001, 864000.0))
       ->check(not_nan);
   app.add_option("--seed", arguments.seed, "Of what --soak draws")->capture_default_str();
@@ -151,18 +158,18 @@ void add_tasks(CLI::App& app, Words& words, Arguments& arguments) {
 }
 
 void note_what_was_given(const CLI::App& app, Words& words) {
-  words.factor_given = app.count("--factor") > 0;
-  words.hash_count_given = app.count("--hash-count") > 0;
-  words.root_given = app.count("--root") > 0;
-  words.calls_given = app.count("--iterations") + app.count("--warmup") > 0;
-  words.time_budget_given = app.count("--time-budget") > 0;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) words.given.insert(option->get_single_name());
+  }
+  words.given.erase("check");
+  if (words.no_check) words.given.insert("no-check");
 }
 
 // What a soak takes where nothing else was said.
-void draw_from_all(const CLI::App& app, Words& words) {
-  if (app.count("--dtype") == 0) words.dtypes = {"all"};
-  if (app.count("--op") == 0) words.ops = {"all"};
-  if (app.count("--max-bytes") == 0) words.max_bytes = "4M";
+void draw_from_all(Words& words) {
+  if (!words.has("dtype")) words.dtypes = {"all"};
+  if (!words.has("op")) words.ops = {"all"};
+  if (!words.has("max-bytes")) words.max_bytes = "4M";
 }
 
 Parsed refused(std::string_view why) { return {std::nullopt, fmt::format("{}; see weft-bench --help", why), true}; }
@@ -187,7 +194,7 @@ Parsed parse(int argc, char** argv) {
     app.parse(argc, argv);
     note_what_was_given(app, words);
     words.soak = arguments.soak_s.has_value();
-    if (words.soak) draw_from_all(app, words);
+    if (words.soak) draw_from_all(words);
     if (words.list) {
       const auto loaded = loaded_schedule(arguments);
       return loaded ? Parsed{std::nullopt, list_text(*loaded), false} : refused(loaded.error().message());

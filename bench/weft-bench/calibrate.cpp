@@ -67,23 +67,29 @@ std::string text_of(const algorithms::Calibration& calibration, const std::strin
   return text + fmt::format("# {} holds it; use it with WEFT_TABLE={}\n", file, file);
 }
 
+// On rank 0, before anything is measured.
+Status check(const Communicator& communicator, const std::string& table) {
+  if (communicator.size() < 2) return Status(Code::InvalidArgument, "--calibrate needs at least two ranks");
+  return check_table(table, communicator.topology_fingerprint());
+}
+
 }  // namespace
 
 Result<Summary> calibrate(Communicator& communicator, const Arguments& arguments, const Options& options) {
-  WEFT_TRY(agree_on_arguments(communicator, arguments));
+  Summary summary;
+  if (communicator.rank() == 0) summary.told = check(communicator, arguments.table);
+  WEFT_TRY(tell_all(communicator, summary.told));
+  if (!summary.told.ok()) return summary;
   WEFT_TRY_ASSIGN(const HostOfRank hosts, hosts_of(communicator, options));
   algorithms::Calibration calibration;
   WEFT_TRY_ASSIGN(const auto host, calibrate_host(communicator, hosts));
   if (host) calibration.hosts.push_back(*host);
   WEFT_TRY_ASSIGN(calibration.network, calibrate_network(communicator, hosts));
-  Summary summary;
-  if (communicator.rank() == 0 && calibration.empty()) {
-    summary.told = Status(Code::InvalidArgument, "--calibrate needs at least two ranks");
-  } else if (communicator.rank() == 0) {
+  if (communicator.rank() == 0) {
     summary.told = update_table(arguments.table, communicator.topology_fingerprint(), calibration);
     if (summary.told.ok()) summary.told = base::write_stdout(text_of(calibration, arguments.table));
   }
-  summary.told = told_to_all(communicator, summary.told);
+  WEFT_TRY(tell_all(communicator, summary.told));
   return summary;
 }
 

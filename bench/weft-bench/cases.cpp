@@ -7,6 +7,37 @@
 
 namespace weft::bench {
 
+namespace {
+
+// A collective's calls of all types and operators, without counts. Not of a barrier, which has none of these.
+std::vector<Operation> calls_of(Collective collective, const Arguments& arguments) {
+  std::vector<Operation> calls;
+  Operation call;
+  call.collective = collective;
+  call.quantisation = arguments.quantisation;
+  call.root = has_root(collective) ? std::max(0, arguments.root) : 0;
+  for (const auto dtype : arguments.dtypes) {
+    call.dtype = dtype;
+    for (const auto op : reduces(collective) ? arguments.ops : std::vector<ReduceOp>{ReduceOp::Sum}) {
+      call.op = op;
+      if (!reduces(collective) || valid(dtype, op)) calls.push_back(call);
+    }
+  }
+  return calls;
+}
+
+// Out of place, in place, or both.
+std::vector<bool> places_of(const Kind& kind, const Arguments& arguments) {
+  // What goes out and what comes in are then not the same blocks.
+  const bool blocks_differ = kind.uneven && kind.collective == Collective::AllToAll && arguments.skew != 1;
+  std::vector<bool> places;
+  if (arguments.out_of_place) places.push_back(false);
+  if (arguments.in_place && !blocks_differ) places.push_back(true);
+  return places;
+}
+
+}  // namespace
+
 std::vector<Case> all_cases(const Arguments& arguments, int ranks) {
   std::vector<Case> cases;
   const auto add = [&](const Operation& call, bool in_place, bool uneven) {
@@ -15,31 +46,15 @@ std::vector<Case> all_cases(const Arguments& arguments, int ranks) {
     if (last == nullptr || last->call != call || last->in_place != in_place || last->uneven != uneven)
       cases.push_back({call, all_roots, in_place, uneven, arguments.skew});
   };
+  const std::vector<std::uint64_t> sizes = sweep(arguments.min_bytes, arguments.max_bytes, arguments.factor);
   for (const Kind& kind : arguments.collectives) {
-    const Collective collective = kind.collective;
-    Operation call;
-    call.collective = collective;
-    call.quantisation = arguments.quantisation;
-    if (collective == Collective::Barrier) {
-      add(call, false, false);
+    if (kind.collective == Collective::Barrier) {
+      add(barrier(), false, false);
       continue;
     }
-    call.root = has_root(collective) ? std::max(0, arguments.root) : 0;
-    for (const auto dtype : arguments.dtypes) {
-      call.dtype = dtype;
-      const auto ops = reduces(collective) ? arguments.ops : std::vector<ReduceOp>{ReduceOp::Sum};
-      for (const auto op : ops) {
-        call.op = op;
-        if (reduces(collective) && !valid(dtype, op)) continue;
-        for (const bool in_place : {false, true}) {
-          if (!(in_place ? arguments.in_place : arguments.out_of_place)) continue;
-          // What goes out and what comes in are then not the same blocks.
-          const bool blocks_differ = kind.uneven && collective == Collective::AllToAll && arguments.skew != 1;
-          if (in_place && blocks_differ) continue;
-          for (const auto bytes : sweep(arguments.min_bytes, arguments.max_bytes, arguments.factor)) {
-            add(sized(call, bytes, ranks), in_place, kind.uneven);
-          }
-        }
+    for (const Operation& call : calls_of(kind.collective, arguments)) {
+      for (const bool in_place : places_of(kind, arguments)) {
+        for (const std::uint64_t bytes : sizes) add(sized(call, bytes, ranks), in_place, kind.uneven);
       }
     }
   }

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "bench/weft-bench/same_arguments.hpp"
 #include "bench/weft-bench/timing.hpp"
 #include "bench/weft-bench/workload.hpp"
 
@@ -36,7 +35,6 @@ class Host {
         out_(std::move(out)) {}
 
   Result<std::vector<Contest>> run() {
-    WEFT_TRY(agree_on_arguments(communicator_, arguments_));
     std::vector<Contest> contests;
     const std::vector<Case> cases = all_cases(arguments_, communicator_.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -11,10 +11,9 @@
 namespace weft::bench {
 
 Result<Summary> explain(Communicator& communicator, const Arguments& arguments) {
-  WEFT_TRY(agree_on_arguments(communicator, arguments));
   const auto [in_bytes, out_bytes] = buffer_bytes(arguments, communicator.size());
-  WEFT_TRY_ASSIGN(auto in, Buffer::allocate(in_bytes));
-  WEFT_TRY_ASSIGN(auto out, Buffer::allocate(out_bytes));
+  WEFT_TRY_ASSIGN(auto in, Buffer::allocate(communicator, in_bytes, arguments.symmetric));
+  WEFT_TRY_ASSIGN(auto out, Buffer::allocate(communicator, out_bytes, arguments.symmetric));
   Summary summary;
   for (const Case& what : all_cases(arguments, communicator.size())) {
     const Pattern pattern(what.call.dtype, what.call.op, reduces(what.call.collective), communicator.size());
@@ -22,7 +21,7 @@ Result<Summary> explain(Communicator& communicator, const Arguments& arguments) 
     WEFT_TRY_ASSIGN(const Choice choice, communicator.explain(workload.calls().front()));
     if (communicator.rank() == 0 && summary.told.ok()) summary.told = base::write_stdout(choice.to_string());
   }
-  summary.told = told_to_all(communicator, summary.told);
+  WEFT_TRY(tell_all(communicator, summary.told));
   return summary;
 }
 

@@ -9,13 +9,14 @@
 #include "base/output.hpp"
 #include "bench/weft-bench/arguments.hpp"
 #include "bench/weft-bench/calibrate.hpp"
-#include "bench/weft-bench/cases.hpp"
 #include "bench/weft-bench/exit.hpp"
 #include "bench/weft-bench/explain.hpp"
 #include "bench/weft-bench/launcher.hpp"
 #include "bench/weft-bench/machine.hpp"
 #include "bench/weft-bench/messages.hpp"
+#include "bench/weft-bench/preconditions.hpp"
 #include "bench/weft-bench/runner.hpp"
+#include "bench/weft-bench/same_arguments.hpp"
 #include "bench/weft-bench/soak.hpp"
 #include "bench/weft-bench/tune.hpp"
 #include "weft/communicator.hpp"
@@ -46,40 +47,8 @@ int complain_of_creation(int rank, const Status& status) {
   return bad_input ? refuse(rank, status.message()) : complain(rank, status);
 }
 
-// What can be seen to go wrong before any rank runs.
-Status check(const Arguments& arguments, int ranks, int local_ranks) {
-  if (arguments.task == Task::Calibrate) return {};
-  if (arguments.root >= ranks) {
-    return Status(Code::InvalidArgument, fmt::format("--root {} is not a rank: there are {}", arguments.root, ranks));
-  }
-  if (arguments.schedule_ranks > 0 && arguments.schedule_ranks != ranks) {
-    return Status(Code::InvalidArgument, fmt::format("--schedule {} is for {} ranks: there are {}", arguments.schedule,
-                                                     arguments.schedule_ranks, ranks));
-  }
-  const bool messages = arguments.task == Task::Messages;
-  if (messages && ranks < 2)
-    return Status(Code::InvalidArgument, "send_recv needs two ranks: give -n 2, or start them by a launcher");
-  const bool soaks = arguments.task == Task::Soak;
-  if (!messages && !soaks) WEFT_TRY(check_cases(arguments, ranks));
-  const auto of_a_rank = messages ? 2 * arguments.max_bytes
-                         : soaks  ? soak_memory_of_a_rank(arguments)
-                                  : memory_of_a_rank(arguments, ranks);
-  const auto needed = of_a_rank * static_cast<std::uint64_t>(local_ranks);
-  const auto available = this_machine().available_bytes;
-  if (available > 0 && needed > available) {
-    return Status(
-        Code::InvalidArgument,
-        fmt::format("{} ranks need {:.1f} GiB for buffers and {:.1f} GiB are free; choose a smaller "
-                    "--max-bytes",
-                    local_ranks, static_cast<double>(needed) / (1 << 30), static_cast<double>(available) / (1 << 30)));
-  }
-  if (arguments.json.empty()) return {};
-  if (const auto status = base::check_writable(arguments.json); !status.ok())
-    return Status(Code::InvalidArgument, fmt::format("--json: {}", status.message()));
-  return {};
-}
-
 Result<Summary> run_task(Communicator& communicator, const Arguments& arguments, const Options& options) {
+  WEFT_TRY(agree_on_arguments(communicator, arguments));
   switch (arguments.task) {
     case Task::Tune:
       return tune(communicator, arguments, options.algorithms);
@@ -111,7 +80,7 @@ std::vector<int> runs_of(const Arguments& arguments) {
 
 int launch(const Arguments& arguments, char** argv) {
   for (const int ranks : runs_of(arguments)) {
-    if (auto status = check(arguments, ranks, ranks); !status.ok()) return complain(0, status);
+    if (auto status = check_before(arguments, ranks, ranks); !status.ok()) return complain(0, status);
     const auto result = launch_local_ranks({ranks, arguments.hosts, arguments.pin}, argv);
     if (!result) return complain(0, result.error());
     if (*result != kFine) return *result;
@@ -122,7 +91,7 @@ int launch(const Arguments& arguments, char** argv) {
 int run_rank(const Arguments& arguments, Options options) {
   apply(arguments, options);
   const int rank = options.rank;
-  if (auto status = check(arguments, options.size, 1); !status.ok()) return complain(rank, status);
+  if (auto status = check_before(arguments, options.size, 1); !status.ok()) return complain(rank, status);
   auto communicator = Communicator::create(options);
   if (!communicator) return complain_of_creation(rank, communicator.error());
   auto summary = run_task(*communicator, arguments, options);

@@ -13,7 +13,6 @@
 #include "base/json_writer.hpp"
 #include "base/output.hpp"
 #include "bench/weft-bench/buffer.hpp"
-#include "bench/weft-bench/same_arguments.hpp"
 #include "bench/weft-bench/sizes.hpp"
 #include "bench/weft-bench/timing.hpp"
 #include "weft/version.hpp"
@@ -201,7 +200,6 @@ std::string to_json(const Communicator& communicator, const std::vector<Row>& ro
 }  // namespace
 
 Result<Summary> measure_messages(Communicator& communicator, const Arguments& arguments) {
-  WEFT_TRY(agree_on_arguments(communicator, arguments));
   WEFT_TRY_ASSIGN(auto in, Buffer::allocate(arguments.max_bytes));
   WEFT_TRY_ASSIGN(auto out, Buffer::allocate(arguments.max_bytes));
   const bool tells = communicator.rank() == 0;

@@ -24,7 +24,6 @@ class Runner {
       : communicator_(communicator), arguments_(arguments), in_(std::move(in)), out_(std::move(out)) {}
 
   Result<Summary> run() {
-    WEFT_TRY(agree_on_arguments(communicator_, arguments_));
     WEFT_TRY_ASSIGN(const auto setting, describe());
     const bool tells = communicator_.rank() == 0;
     if (tells) table_.emplace(setting, arguments_);
@@ -41,7 +40,8 @@ class Runner {
       measurements.push_back(std::move(measured).value());
       summary.wrong += measurements.back().wrong;
       if (tells) table_->row(measurements.back());
-      WEFT_TRY(agree_on_output(summary.told));
+      if (tells) summary.told = table_->written();
+      WEFT_TRY(tell_all(communicator_, summary.told));
     }
     if (!tells || !summary.told.ok()) return summary;
     table_->end(measurements);
@@ -52,15 +52,6 @@ class Runner {
   }
 
  private:
-  // Whether rank 0 could write its table: nobody goes on measuring what nobody will see.
-  Status agree_on_output(Status& told) {
-    if (table_) told = table_->written();
-    std::uint64_t failed = told.ok() ? 0 : 1;
-    WEFT_TRY(agree_on_sum(communicator_, std::span(&failed, 1)));
-    if (failed > 0 && told.ok()) told = Status(Code::SystemError, "rank 0 cannot write its output");
-    return {};
-  }
-
   Result<Setting> describe() {
     Setting setting;
     setting.machine = this_machine();

@@ -91,11 +91,11 @@ Status agree_on_arguments(Communicator& communicator, const Arguments& arguments
                             name, &values[difference.rank * kShownValue], &values[0]));
 }
 
-Status told_to_all(Communicator& communicator, const Status& told) {
+Status tell_all(Communicator& communicator, Status& told) {
   std::uint64_t failed = told.ok() ? 0 : 1;
   WEFT_TRY(agree_on_sum(communicator, std::span(&failed, 1)));
-  if (failed > 0 && told.ok()) return Status(Code::SystemError, "rank 0 cannot write its output");
-  return told;
+  if (failed > 0 && told.ok()) told = Status(Code::SystemError, "rank 0 cannot write its output");
+  return {};
 }
 
 }  // namespace weft::bench

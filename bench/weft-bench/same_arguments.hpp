@@ -21,7 +21,8 @@ std::vector<NamedValue> shared_arguments(const Arguments& arguments);
 // Collective. InvalidArgument, on all ranks, names the first argument that differs, the rank and both values.
 Status agree_on_arguments(Communicator& communicator, const Arguments& arguments);
 
-// Collective. What rank 0 could not tell is an error of all, so that nobody goes on for nobody.
-Status told_to_all(Communicator& communicator, const Status& told);
+// Collective. What rank 0 could not tell, or knows that it could not, is then true of all, so that nobody goes on for
+// nobody.
+Status tell_all(Communicator& communicator, Status& told);
 
 }  // namespace weft::bench

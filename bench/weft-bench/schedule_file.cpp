@@ -46,7 +46,7 @@ Status convert_schedule(Words& words, Arguments& arguments) {
   if (arguments.ranks && *arguments.ranks != schedule->size)
     return wrong(arguments, fmt::format("it is for {} ranks, and -n is {}", schedule->size, *arguments.ranks));
   const std::string root = std::to_string(schedule->root);
-  if (has_root(schedule->collective) && words.root_given && words.root != root)
+  if (has_root(schedule->collective) && words.has("root") && words.root != root)
     return wrong(arguments, fmt::format("it is for root {}, and --root is {}", root, words.root));
   if (has_root(schedule->collective)) words.root = root;
   arguments.schedule_ranks = schedule->size;

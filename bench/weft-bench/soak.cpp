@@ -1,23 +1,21 @@
-// A drawn call, the calls that a thread has in flight, the threads, and when they all stop.
+// The calls that a thread has in flight, the threads, and when they all stop.
 #include "bench/weft-bench/soak.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <thread>
 
 #include "base/message_sizes.hpp"
 #include "base/output.hpp"
 #include "bench/weft-bench/buffer.hpp"
-#include "bench/weft-bench/cases.hpp"
 #include "bench/weft-bench/pattern.hpp"
+#include "bench/weft-bench/soak_draw.hpp"
 #include "bench/weft-bench/workload.hpp"
 
 namespace weft::bench {
@@ -28,53 +26,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kThreads = 3;
 constexpr int kInFlight = 3;            // calls of a thread, at most
 constexpr int kRoundsPerAgreement = 8;  // after which the ranks ask each other whether the time is over
-
-// Draws calls, equal ones from equal seeds. Not with the library's distributions, which no standard fixes.
-class Draw {
- public:
-  Draw(std::uint64_t seed, int thread, const Arguments& arguments, int ranks)
-      : random_(seed * kThreads + static_cast<std::uint64_t>(thread)), arguments_(arguments), ranks_(ranks) {}
-
-  // 0 to below - 1.
-  int number(int below) { return static_cast<int>(random_() % static_cast<std::uint64_t>(below)); }
-
-  Case next() {
-    Case what;
-    const Kind kind = one_of(arguments_.collectives);
-    what.call.collective = kind.collective;
-    if (kind.collective == Collective::Barrier) return what;
-    what.uneven = kind.uneven;
-    if (has_root(kind.collective)) what.call.root = number(ranks_);
-    do {
-      what.call.dtype = one_of(arguments_.dtypes);
-      what.call.op = reduces(kind.collective) ? one_of(arguments_.ops) : ReduceOp::Sum;
-    } while (reduces(kind.collective) && !valid(what.call.dtype, what.call.op));
-    if (what.uneven) what.skew = std::array{0.5, 1.0, 2.0, 3.0}[static_cast<std::size_t>(number(4))];
-    // What goes out and what comes in of all_to_all_v are not the same blocks.
-    what.in_place = number(2) == 0 && !(what.uneven && kind.collective == Collective::AllToAll && what.skew != 1);
-    what.call = sized(what.call, bytes(), ranks_);
-    return what;
-  }
-
- private:
-  template <typename T>
-  T one_of(const std::vector<T>& values) {
-    return values[static_cast<std::size_t>(number(static_cast<int>(values.size())))];
-  }
-
-  // As many of each order of magnitude.
-  std::uint64_t bytes() {
-    const std::uint64_t first = std::max<std::uint64_t>(1, arguments_.min_bytes);
-    int powers = 0;
-    while (powers < 62 && first <= arguments_.max_bytes >> (powers + 1)) ++powers;
-    const std::uint64_t least = first << number(powers + 1);
-    return std::min(least + random_() % least, arguments_.max_bytes);
-  }
-
-  std::mt19937_64 random_;
-  const Arguments& arguments_;
-  int ranks_;
-};
 
 // What one thread does with its communicator.
 class Soaker {
@@ -165,16 +116,32 @@ std::uint64_t buffer_bytes_of(const Arguments& arguments) { return arguments.max
 Result<Soaker> make_soaker(Communicator& communicator, const Arguments& arguments, int thread, Clock::time_point end) {
   WEFT_TRY_ASSIGN(Communicator own, communicator.split(0, communicator.rank()));
   const std::size_t bytes = buffer_bytes_of(arguments);
+  const std::uint64_t seed = arguments.seed * kThreads + static_cast<std::uint64_t>(thread);
   std::vector<Soaker::Memory> memory;
   for (int i = 0; i < kInFlight; ++i) {
     WEFT_TRY_ASSIGN(Buffer in, Buffer::allocate(own, bytes, arguments.symmetric));
     WEFT_TRY_ASSIGN(Buffer out, Buffer::allocate(own, bytes, arguments.symmetric));
     memory.push_back({std::move(in), std::move(out)});
   }
-  return Soaker(std::move(own), Draw(arguments.seed, thread, arguments, communicator.size()), std::move(memory), end);
+  return Soaker(std::move(own), Draw(seed, arguments, communicator.size()), std::move(memory), end);
+}
+
+// "", or " of all_reduce, all_to_all_v": where it is not all.
+std::string drawn_kinds(const Arguments& arguments) {
+  const std::vector<Kind> kinds = drawable_kinds(arguments);
+  if (kinds == all_kinds()) return "";
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.push_back(to_string(kind));
+  return fmt::format(" of {}", fmt::join(names, ", "));
 }
 
 }  // namespace
+
+Status check_soak(const Arguments& arguments) {
+  if (!drawable_kinds(arguments).empty()) return {};
+  return Status(Code::InvalidArgument,
+                "nothing to soak: no --op given can reduce a --dtype given (bit operators need integers, avg no bool)");
+}
 
 std::uint64_t soak_memory_of_a_rank(const Arguments& arguments) {
   return buffer_bytes_of(arguments) * 2 * kInFlight * kThreads;
@@ -206,9 +173,9 @@ Result<Summary> soak(Communicator& communicator, const Arguments& arguments) {
   for (const Status& outcome : outcomes)
     if (!outcome.ok() && summary.wrong == 0) return outcome;
   if (communicator.rank() == 0)
-    summary.told = base::write_stdout(
-        fmt::format("soak: {} calls on {} threads of each of {} ranks in {} s, seed {}: {} wrong\n", calls, kThreads,
-                    communicator.size(), *arguments.soak_s, arguments.seed, summary.wrong));
+    summary.told = base::write_stdout(fmt::format(
+        "soak: {} calls{} on {} threads of each of {} ranks in {} s, seed {}: {} wrong\n", calls,
+        drawn_kinds(arguments), kThreads, communicator.size(), *arguments.soak_s, arguments.seed, summary.wrong));
   return summary;
 }
 

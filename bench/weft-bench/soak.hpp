@@ -12,6 +12,8 @@
 
 namespace weft::bench {
 
+// InvalidArgument if there would be nothing to draw.
+Status check_soak(const Arguments& arguments);
 std::uint64_t soak_memory_of_a_rank(const Arguments& arguments);
 
 // Collective. What differs is told on standard error, with the seed that brings it back.

@@ -27,16 +27,18 @@ Result<MeasuredTable> table_in(const std::string& file) {
   return MeasuredTable::load(file);
 }
 
+Status named(const std::string& file, const Status& status) {
+  if (status.ok()) return {};
+  return Status(Code::InvalidArgument, fmt::format("--table {}: {}", file, status.message()));
+}
+
 template <typename News>
 Status update(const std::string& file, const std::string& fingerprint, const News& news) {
-  const auto named = [&](const Status& status) {
-    return Status(Code::InvalidArgument, fmt::format("--table {}: {}", file, status.message()));
-  };
   Result<MeasuredTable> known = table_in(file);
-  if (!known.has_value()) return named(known.error());
+  if (!known.has_value()) return named(file, known.error());
   Result<MeasuredTable> table = merged(std::move(*known), fingerprint, news);
-  if (!table.has_value()) return named(table.error());
-  return base::write_file(file, table->to_json());
+  if (!table.has_value()) return named(file, table.error());
+  return named(file, base::write_file(file, table->to_json()));
 }
 
 }  // namespace
@@ -60,6 +62,12 @@ Result<MeasuredTable> merged(MeasuredTable known, const std::string& fingerprint
   known.fingerprint = fingerprint;
   known.calibration.update(calibration);
   return known;
+}
+
+Status check_table(const std::string& file, const std::string& fingerprint) {
+  WEFT_TRY(named(file, base::check_writable(file)));
+  const Result<MeasuredTable> known = table_in(file);
+  return named(file, known.has_value() ? same_topology(*known, fingerprint) : known.error());
 }
 
 Status update_table(const std::string& file, const std::string& fingerprint, const std::vector<MeasuredCell>& cells) {

@@ -16,6 +16,8 @@ Result<algorithms::MeasuredTable> merged(algorithms::MeasuredTable known, const 
 Result<algorithms::MeasuredTable> merged(algorithms::MeasuredTable known, const std::string& fingerprint,
                                          const algorithms::Calibration& calibration);
 
+// What update_table would complain about, as far as it can be told before anything is measured.
+Status check_table(const std::string& file, const std::string& fingerprint);
 // Reads the file, if it is there, and writes it with what is new. An error names --table and the file.
 Status update_table(const std::string& file, const std::string& fingerprint,
                     const std::vector<algorithms::MeasuredCell>& cells);

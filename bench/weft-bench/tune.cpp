@@ -139,8 +139,12 @@ std::string to_json(const std::vector<Regret>& regrets) {
 }
 
 Result<Summary> tune(Communicator& communicator, const Arguments& arguments, const std::string& rules) {
+  Summary summary;
+  if (communicator.rank() == 0) summary.told = check_table(arguments.table, communicator.topology_fingerprint());
+  WEFT_TRY(tell_all(communicator, summary.told));
+  if (!summary.told.ok()) return summary;
   WEFT_TRY_ASSIGN(const auto contests, hold_contests(communicator, arguments, rules, settings_of(arguments)));
-  Summary summary{all_wrong(contests), {}};
+  summary.wrong = all_wrong(contests);
   if (communicator.rank() == 0 && summary.wrong > 0) {
     summary.told = Status(Code::Internal, fmt::format("{} elements were wrong, so no table is written", summary.wrong));
   } else if (communicator.rank() == 0) {
@@ -151,7 +155,7 @@ Result<Summary> tune(Communicator& communicator, const Arguments& arguments, con
                                                     tuned_text(contests, communicator.size()), arguments.table,
                                                     cells.size(), arguments.table));
   }
-  summary.told = told_to_all(communicator, summary.told);
+  WEFT_TRY(tell_all(communicator, summary.told));
   return summary;
 }
 
@@ -166,7 +170,7 @@ Result<Summary> measure_regret(Communicator& communicator, const Arguments& argu
     summary.told = base::write_stdout(regret_text(regrets, contests.size()));
     if (summary.told.ok() && !arguments.json.empty()) summary.told = base::write_file(arguments.json, to_json(regrets));
   }
-  summary.told = told_to_all(communicator, summary.told);
+  WEFT_TRY(tell_all(communicator, summary.told));
   return summary;
 }
 

@@ -8,13 +8,14 @@
 #include <numeric>
 
 #include "base/message_sizes.hpp"
+#include "bench/weft-bench/heeded.hpp"
+#include "bench/weft-bench/quantise_words.hpp"
 #include "bench/weft-bench/schedule_file.hpp"
 
 namespace weft::bench {
 namespace {
 
 constexpr std::string_view kMessages = "send_recv";
-constexpr int kBenchTimeoutMs = 60'000;  // a benchmark that waits longer has failed
 
 Status wrong(std::string text) { return Status(Code::InvalidArgument, std::move(text)); }
 
@@ -66,49 +67,30 @@ Result<int> root_of(const std::string& text) {
 }
 
 Result<Task> task_of(const Words& words) {
-  if (words.tune + words.regret + words.calibrate + words.explain + words.soak > 1)
-    return wrong("--tune, --regret, --calibrate, --explain and --soak each do something else: give one of them");
-  if (words.tune) return Task::Tune;
-  if (words.regret) return Task::Regret;
-  if (words.calibrate) return Task::Calibrate;
-  if (words.soak) return Task::Soak;
-  return words.explain ? Task::Explain : Task::Measure;
-}
-
-// What only the measurements of collectives heed.
-Status refuse_ignored(const Words& words, const Arguments& arguments) {
-  if (arguments.hash || words.hash_count_given)
+  struct Flag {
+    bool given;
+    std::string_view name;
+    Task task;
+  };
+  std::vector<Flag> flags = {{words.tune, "--tune", Task::Tune},
+                             {words.regret, "--regret", Task::Regret},
+                             {words.calibrate, "--calibrate", Task::Calibrate},
+                             {words.explain, "--explain", Task::Explain},
+                             {words.soak, "--soak", Task::Soak}};
+  std::erase_if(flags, [](const Flag& flag) { return !flag.given; });
+  if (flags.size() > 1)
+    return wrong(fmt::format("{} and {} each do something else: give one of them", flags[0].name, flags[1].name));
+  if (std::find(words.collectives.begin(), words.collectives.end(), kMessages) == words.collectives.end())
+    return flags.empty() ? Task::Measure : flags[0].task;
+  if (!flags.empty())
     return wrong(
-        "--hash and --hash-count go with measuring a collective: leave them out with --tune, "
-        "--regret, --calibrate, --explain and --soak");
-  if (words.calls_given || words.no_check)
-    return wrong(
-        "--iterations, --warmup and --no-check go with measuring a collective or send_recv: leave them out with "
-        "--tune, --regret, --calibrate, --explain and --soak");
-  const bool compares = arguments.task == Task::Tune || arguments.task == Task::Regret;
-  if (words.time_budget_given && !compares)
-    return wrong("--time-budget is not asked by --calibrate, --explain and --soak: leave it out");
-  if (arguments.task != Task::Regret && !arguments.json.empty())
-    return wrong(
-        "--json holds measurements: leave it out, --tune and --calibrate write to --table, and "
-        "--explain and --soak print");
-  return {};
-}
-
-Status convert_messages(const Words& words, Arguments& arguments) {
-  if (words.collectives.size() > 1 || arguments.task != Task::Measure)
-    return wrong("send_recv is measured by itself: leave the others out");
-  if (!arguments.algorithm.empty() || arguments.hash || arguments.in_place)
-    return wrong("--algorithm, --hash and --in-place are of collectives: leave them out with send_recv");
-  if (arguments.symmetric) return wrong("send_recv takes buffers of its own: leave --symmetric out");
-  arguments.task = Task::Messages;
-  return {};
+        fmt::format("{} does not take send_recv, which is no collective: leave one of them out", flags[0].name));
+  if (words.collectives.size() > 1) return wrong("send_recv is measured by itself: leave the other collectives out");
+  return Task::Messages;
 }
 
 // --tune and --regret.
 Status convert_comparison(const Words& words, Arguments& arguments) {
-  if (!arguments.algorithm.empty())
-    return wrong("--algorithm leaves nothing to compare: leave it out with --tune and --regret");
   arguments.collectives = compared_kinds();
   if (!words.collectives.empty()) {
     WEFT_TRY_ASSIGN(arguments.collectives,
@@ -118,8 +100,8 @@ Status convert_comparison(const Words& words, Arguments& arguments) {
     if (kind.uneven)
       return wrong(fmt::format("{} is chosen as {} is: give that", to_string(kind), to_string(kind.collective)));
   }
-  if (!words.factor_given) arguments.factor = 4;
-  if (!words.time_budget_given) arguments.time_budget_s = arguments.task == Task::Tune ? kTuneBudgetS : kRegretBudgetS;
+  if (!words.has("factor")) arguments.factor = 4;
+  if (!words.has("time-budget")) arguments.time_budget_s = arguments.task == Task::Tune ? kTuneBudgetS : kRegretBudgetS;
   // A cell of the table knows neither type nor place nor numerics.
   const bool one_of_each = words.dtypes.size() == 1 && words.ops.size() == 1 && words.dtypes.front() != "all" &&
                            words.ops.front() != "all" && !(words.out_of_place && arguments.in_place);
@@ -130,61 +112,49 @@ Status convert_comparison(const Words& words, Arguments& arguments) {
   return {};
 }
 
-Status convert_task(const Words& words, Arguments& arguments) {
-  WEFT_TRY_ASSIGN(arguments.task, task_of(words));
-  if (std::find(words.collectives.begin(), words.collectives.end(), kMessages) != words.collectives.end())
-    return convert_messages(words, arguments);
-  if (arguments.task != Task::Measure) WEFT_TRY(refuse_ignored(words, arguments));
-  if (arguments.task == Task::Calibrate) {
-    if (!words.collectives.empty() || !arguments.algorithm.empty())
-      return wrong("--calibrate measures messages: leave collectives and --algorithm out");
-    return {};
-  }
-  if (arguments.task == Task::Soak) {
-    arguments.collectives = all_kinds();
-    if (words.collectives.empty()) return {};
+// What is measured, explained or drawn from.
+Status convert_collectives(const Words& words, Arguments& arguments) {
+  if (words.collectives.empty() && arguments.task != Task::Soak) return wrong("collective is required");
+  arguments.collectives = all_kinds();
+  if (!words.collectives.empty()) {
     WEFT_TRY_ASSIGN(arguments.collectives, named(words.collectives, all_kinds(), "collective", parse_kind));
-    return {};
   }
-  if (arguments.task == Task::Measure || arguments.task == Task::Explain) {
-    if (words.collectives.empty()) return wrong("collective is required");
-    WEFT_TRY_ASSIGN(arguments.collectives, named(words.collectives, all_kinds(), "collective", parse_kind));
-    return {};
-  }
-  return convert_comparison(words, arguments);
+  const auto uneven = [](const Kind& kind) { return kind.uneven; };
+  if (words.has("skew") && std::none_of(arguments.collectives.begin(), arguments.collectives.end(), uneven))
+    return wrong("--skew is of v-variants (all_to_all_v), and none is given: leave it out");
+  return {};
 }
 
-// Only what can be quantised, and nothing that would not count.
-Status convert_quantise(const Words& words, Arguments& arguments) {
-  if (words.quantise.empty()) return {};
-  const std::optional<Quantisation> quantisation = parse_quantisation(words.quantise);
-  if (!quantisation || *quantisation == Quantisation::None)
-    return wrong(fmt::format("--quantise \"{}\" is neither int8 nor e4m3", words.quantise));
-  arguments.quantisation = *quantisation;
-  if (arguments.task != Task::Measure && arguments.task != Task::Explain)
-    return wrong(
-        "--tune, --regret, --calibrate and --soak take calls that are not quantised, and so does send_recv: leave "
-        "--quantise out");
-  if (!arguments.algorithm.empty())
-    return wrong(
-        "--algorithm is not asked with --quantise, whose stages are an all_to_all and an all_gather: set "
-        "WEFT_ALGORITHMS for these");
-  for (const Kind& kind : arguments.collectives) {
-    if (kind != Kind{Collective::AllReduce} && kind != Kind{Collective::AllGather})
-      return wrong(
-          fmt::format("{} cannot be quantised: --quantise goes with all_reduce and all_gather", to_string(kind)));
+Status convert_task(const Words& words, Arguments& arguments) {
+  WEFT_TRY_ASSIGN(arguments.task, task_of(words));
+  WEFT_TRY(refuse_ignored(words, arguments.task));
+  switch (arguments.task) {
+    case Task::Messages:
+      return {};
+    case Task::Calibrate:
+      return words.collectives.empty() ? Status() : wrong("--calibrate measures messages: leave collectives out");
+    case Task::Tune:
+    case Task::Regret:
+      return convert_comparison(words, arguments);
+    case Task::Measure:
+    case Task::Explain:
+    case Task::Soak:
+      break;
   }
-  for (const DataType dtype : arguments.dtypes) {
-    if (dtype != DataType::Float32 && dtype != DataType::Float16 && dtype != DataType::BFloat16)
-      return wrong(
-          fmt::format("{} cannot be quantised: --quantise goes with float32, float16 and bfloat16", to_string(dtype)));
-  }
-  for (const ReduceOp op : arguments.ops) {
-    if (op != ReduceOp::Sum && op != ReduceOp::Avg)
-      return wrong(
-          fmt::format("{} of quantised numbers is not defined: --quantise goes with sum and avg", to_string(op)));
-  }
-  return {};
+  return convert_collectives(words, arguments);
+}
+
+Status convert_sizes(const Words& words, Arguments& arguments) {
+  WEFT_TRY_ASSIGN(arguments.min_bytes, bytes_of("--min-bytes", words.min_bytes));
+  WEFT_TRY_ASSIGN(arguments.max_bytes, bytes_of("--max-bytes", words.max_bytes));
+  if (arguments.min_bytes <= arguments.max_bytes) return {};
+  if (!words.has("min-bytes"))
+    return wrong(fmt::format("--max-bytes {} is less than {}, where sizes begin without --min-bytes: give both",
+                             words.max_bytes, words.min_bytes));
+  if (!words.has("max-bytes"))
+    return wrong(fmt::format("--min-bytes {} is more than {}, where sizes end without --max-bytes: give both",
+                             words.min_bytes, words.max_bytes));
+  return wrong(fmt::format("--min-bytes {} is more than --max-bytes {}", words.min_bytes, words.max_bytes));
 }
 
 Status convert_hosts(Arguments& arguments) {
@@ -209,11 +179,7 @@ Status convert(Words& words, Arguments& arguments) {
   unique(arguments.dtypes);
   unique(arguments.ops);
   WEFT_TRY(convert_quantise(words, arguments));
-  WEFT_TRY_ASSIGN(arguments.min_bytes, bytes_of("--min-bytes", words.min_bytes));
-  WEFT_TRY_ASSIGN(arguments.max_bytes, bytes_of("--max-bytes", words.max_bytes));
-  if (arguments.min_bytes > arguments.max_bytes) {
-    return wrong(fmt::format("--min-bytes {} is more than --max-bytes {}", words.min_bytes, words.max_bytes));
-  }
+  WEFT_TRY(convert_sizes(words, arguments));
   if (!words.numerics.empty()) {
     arguments.numerics = parse_numerics(words.numerics);
     if (!arguments.numerics)
@@ -227,28 +193,6 @@ Status convert(Words& words, Arguments& arguments) {
   arguments.check = !words.no_check;
   arguments.pin = !words.no_pin;
   return {};
-}
-
-void apply(const Arguments& arguments, Options& options) {
-  if (arguments.timeout_s) {
-    options.timeout_ms = *arguments.timeout_s * 1000;
-  } else if (options.timeout_ms == kDefaultTimeoutMs) {
-    options.timeout_ms = kBenchTimeoutMs;
-  }
-  if (!arguments.transports.empty()) options.transports = arguments.transports;
-  if (arguments.numerics) options.numerics = *arguments.numerics;
-  if (arguments.channels > 0) options.channels = arguments.channels;
-  std::vector<std::string>& files = options.schedule_files;
-  if (!arguments.schedule.empty() && std::find(files.begin(), files.end(), arguments.schedule) == files.end())
-    files.push_back(arguments.schedule);
-  if (arguments.algorithm.empty()) return;
-  std::vector<std::string> rules;
-  for (const Kind& kind : arguments.collectives) {
-    // A collective and its v-variant share a rule.
-    rules.push_back(fmt::format("{}:{}", to_string(kind.collective), arguments.algorithm));
-  }
-  unique(rules);
-  options.algorithms = fmt::format("{}", fmt::join(rules, ";"));
 }
 
 }  // namespace weft::bench

@@ -1,7 +1,9 @@
 // Words: the command line as it was typed, and what it means.
 #pragma once
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/weft-bench/arguments.hpp"
@@ -27,14 +29,12 @@ struct Words {
   bool calibrate = false;
   bool explain = false;
   bool soak = false;
-  bool factor_given = false;
-  bool root_given = false;
-  bool hash_count_given = false;
-  bool calls_given = false;  // --iterations or --warmup
-  bool time_budget_given = false;
   bool list = false;
   std::string numerics;
   std::string quantise;
+  std::set<std::string, std::less<>> given;  // names of options: "min-bytes", "no-check" but not "check"
+
+  bool has(std::string_view option) const { return given.contains(option); }
 };
 
 // Names become values. InvalidArgument says in one line what was given and what could be.

@@ -9,6 +9,7 @@
 #include "comm/blocks.hpp"
 #include "comm/c_api/boundary.hpp"
 #include "comm/c_api/group.hpp"
+#include "comm/c_api/requests.hpp"
 #include "comm/c_api/vocabulary.hpp"
 #include "comm/check.hpp"
 
@@ -57,26 +58,9 @@ Status run(weft_comm& comm, const Operation& operation) {
   return in_words_of_c(operation, comm.communicator.rank(), comm.communicator.size(), std::move(status));
 }
 
-// Gives a request back unless it was handed out.
-class Opened final {
- public:
-  explicit Opened(weft_comm& comm) : comm_(comm), request_(comm.requests.take(comm)) {}
-  ~Opened() {
-    if (request_ != nullptr) comm_.requests.give_back(*request_);
-  }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  weft_request* operator->() const { return request_; }
-  weft_request* hand_out() { return std::exchange(request_, nullptr); }
-
- private:
-  weft_comm& comm_;
-  weft_request* request_;
-};
-
 // The request is there before the operation: afterwards nothing may fail any more.
 Status start(weft_comm& comm, const Operation& operation, weft_request_t* request) {
-  Opened opened(comm);
+  OpenedRequest opened(comm);
   opened->work = comm.communicator.start(operation);
   if (opened->work.test()) {
     Status status = opened->work.wait();

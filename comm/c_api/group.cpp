@@ -8,6 +8,17 @@
 #include "comm/c_api/requests.hpp"
 
 namespace weft::comm::c_api {
+namespace {
+
+// Of a group that has failed already: the first failure's text stays, whatever this one ends with.
+void end_untold(weft_request_t& request) noexcept {
+  try {
+    static_cast<void>(finish(&request).ok());
+  } catch (...) {  // memory ran out
+  }
+}
+
+}  // namespace
 
 // What is in flight belongs to its communicator, which waits for it when it is destroyed.
 Group::~Group() {
@@ -59,8 +70,7 @@ weft_status_t weft_group_end(void) {
     if (first == WEFT_SUCCESS) {
       first = end();
     } else {
-      // The first failure's text stays.
-      static_cast<void>(finish(&request).ok());
+      end_untold(request);
     }
   }
   group.requests.clear();

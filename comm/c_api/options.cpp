@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -18,7 +19,16 @@
 namespace weft::comm::c_api {
 namespace {
 
-constexpr std::size_t kFirstSize = offsetof(weft_options_t, table_file) + sizeof(const char*);  // of version 1
+// What a structure is called, and how long its first version was.
+struct Structure {
+  const char* type;
+  const char* initializer;
+  std::size_t first_size;
+};
+constexpr Structure kOptions{"weft_options_t", "WEFT_OPTIONS_INITIALIZER",
+                             offsetof(weft_options_t, table_file) + sizeof(const char*)};
+constexpr Structure kMessageOptions{"weft_message_options_t", "WEFT_MESSAGE_OPTIONS_INITIALIZER",
+                                    offsetof(weft_message_options_t, timeout_ms) + sizeof(std::int32_t)};
 constexpr std::size_t kMostSize = 64 << 10;  // beyond it `size` was never set
 
 Status bad(std::string text) { return Status(Code::InvalidArgument, std::move(text)); }
@@ -86,36 +96,48 @@ base::Environment environment_with(const weft_options_t& options) {
   return base::Environment(std::move(variables));
 }
 
+// What the caller gave, laid over the defaults.
+template <typename T>
+Result<T> read_versioned(const T* given, const T& defaults, const Structure& structure) {
+  if (given == nullptr) return defaults;
+  std::size_t size = 0;
+  std::memcpy(&size, given, sizeof size);
+  if (size < structure.first_size || size > kMostSize) {
+    return bad(fmt::format("options->size is {}, and no version of {} is; begin with {} options = {}", size,
+                           structure.type, structure.type, structure.initializer));
+  }
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  for (std::size_t at = sizeof(T); at < size; ++at) {
+    if (bytes[at] == 0) continue;
+    return bad(
+        fmt::format("options: byte {} of {} is set, but {} ends at byte {} in this library, {}; run a newer one, or "
+                    "leave zero what it does not know",
+                    at, size, structure.type, sizeof(T), WEFT_VERSION_STRING));
+  }
+  T options = defaults;
+  std::memcpy(&options, given, std::min(size, sizeof options));
+  if (options.version != defaults.version) {
+    return bad(fmt::format("options->version is {}, and this library, {}, knows {}; begin with {} options = {}",
+                           options.version, WEFT_VERSION_STRING, defaults.version, structure.type,
+                           structure.initializer));
+  }
+  return options;
+}
+
 }  // namespace
 
 Result<weft_options_t> read_options(const weft_options_t* given) {
-  weft_options_t options = WEFT_OPTIONS_INITIALIZER;
-  if (given == nullptr) return options;
-  std::size_t size = 0;
-  std::memcpy(&size, given, sizeof size);
-  if (size < kFirstSize || size > kMostSize) {
-    return bad(
-        fmt::format("options->size is {}, and no version of weft_options_t is; begin with "
-                    "weft_options_t options = WEFT_OPTIONS_INITIALIZER",
-                    size));
-  }
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
-  for (std::size_t at = sizeof options; at < size; ++at) {
-    if (bytes[at] == 0) continue;
-    return bad(
-        fmt::format("options: byte {} of {} is set, but weft_options_t ends at byte {} in this library, {}; run "
-                    "a newer one, or leave zero what it does not know",
-                    at, size, sizeof options, WEFT_VERSION_STRING));
-  }
-  std::memcpy(&options, given, std::min(size, sizeof options));
-  if (options.version != WEFT_OPTIONS_VERSION) {
-    return bad(
-        fmt::format("options->version is {}, and this library, {}, knows {}; begin with "
-                    "weft_options_t options = WEFT_OPTIONS_INITIALIZER",
-                    options.version, WEFT_VERSION_STRING, WEFT_OPTIONS_VERSION));
-  }
+  constexpr weft_options_t kDefaults = WEFT_OPTIONS_INITIALIZER;
+  WEFT_TRY_ASSIGN(const weft_options_t options, read_versioned(given, kDefaults, kOptions));
   WEFT_TRY(check_values(options));
   return options;
+}
+
+Result<weft_message_options_t> read_options(const weft_message_options_t* given) {
+  constexpr weft_message_options_t kDefaults = WEFT_MESSAGE_OPTIONS_INITIALIZER;
+  WEFT_TRY_ASSIGN(const weft_message_options_t options, read_versioned(given, kDefaults, kMessageOptions));
+  if (options.timeout_ms >= WEFT_UNTIL_DEADLINE) return options;
+  return bad(fmt::format("options->timeout_ms is {}; give 0 or more, or WEFT_UNTIL_DEADLINE (-1)", options.timeout_ms));
 }
 
 Result<Options> launched_options(const weft_options_t& settings) {

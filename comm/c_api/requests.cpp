@@ -35,9 +35,8 @@ Status finish(weft_request_t* handle) {
     const std::unique_ptr<weft_request> last(request);
     return std::move(last->outcome);
   }
-  Status outcome = wait_for_end(*request);
-  request->comm->requests.give_back(*request);
-  return outcome;
+  const OpenedRequest ends(*request);
+  return wait_for_end(*request);
 }
 
 }  // namespace weft::comm::c_api

@@ -82,7 +82,7 @@ Result<ReduceOp> to_cpp(weft_reduce_op_t op) {
       return ReduceOp::BitXor;
   }
   const int made = static_cast<int>(op) - kFirstMadeOp;
-  if (made >= 0 && made < Operators::kMax) return static_cast<ReduceOp>(kFirstUserOp + made);
+  if (made >= 0 && made < Operators::kHandles) return static_cast<ReduceOp>(kFirstUserOp + made);
   return Status(Code::InvalidArgument,
                 fmt::format("op {} is no weft_reduce_op_t; they are WEFT_SUM (0) to WEFT_AVG (4), as in NCCL, and "
                             "WEFT_BIT_AND (-1), _OR (-2) and _XOR (-3); operators are made by weft_red_op_create()",

@@ -28,6 +28,12 @@ MessageRequest* Mailbox::find(int source, int tag) {
   return found == posted_.end() ? nullptr : *found;
 }
 
+bool Mailbox::finds_room(int source, int tag, std::uint64_t bytes) const {
+  return std::any_of(posted_.begin(), posted_.end(), [&](const MessageRequest* receive) {
+    return receive->takes(source, tag) && receive->fits(bytes);
+  });
+}
+
 Arrival& Mailbox::keep(Arrival arrival) {
   arrivals_.push_back(std::move(arrival));
   return arrivals_.back();

@@ -31,6 +31,8 @@ class Mailbox final {
   Arrival* find(const MessageRequest& receive);
   // The first receive that would take the message; null: none.
   MessageRequest* find(int source, int tag);
+  // Whether any receive would take the message and has room for it.
+  bool finds_room(int source, int tag, std::uint64_t bytes) const;
 
   Arrival& keep(Arrival arrival);
   void drop(const Arrival& arrival);

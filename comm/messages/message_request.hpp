@@ -19,6 +19,7 @@ struct MessageRequest {
   std::int32_t* left = nullptr;  // 1 while in flight, 0 once done
   std::uint64_t order = 0;       // among the communicator's messages
   std::optional<base::Deadline> deadline;
+  bool late = false;                         // it has passed, when the message had begun to move
   std::vector<std::byte>* object = nullptr;  // a receive of any length: takes the size of the message
 
   // Of a receive: the message that it takes. Of a send: moved.
@@ -33,6 +34,10 @@ struct MessageRequest {
   const std::byte* from() const { return static_cast<const std::byte*>(message.in); }
   bool takes(int source, int tag) const {
     return (message.peer == kAnySource || message.peer == source) && (message.tag == kAnyTag || message.tag == tag);
+  }
+  // Whether a receive has room for a message, and its elements are whole.
+  bool fits(std::uint64_t length) const {
+    return object != nullptr || (length <= bytes && length % size_of(message.dtype) == 0);
   }
 };
 

@@ -40,6 +40,7 @@ void Messages::start_receive(MessageRequest& receive) {
 void Messages::receive_again(MessageRequest& receive) {
   count_taken(receive.received.source, -1);
   receive.received = {};
+  receive.late = false;
   start_receive(receive);
 }
 
@@ -116,8 +117,9 @@ void Messages::withdrawn(int source, std::uint32_t id) {
 
 // ---- this rank's messages to itself ----
 
+// A receive that the message does not fit fails, and the message waits for the next.
 bool Messages::can_send_here(const Message& message, std::uint64_t bytes) {
-  return mailbox_.find(rank_, message.tag) != nullptr ||
+  return mailbox_.finds_room(rank_, message.tag, bytes) ||
          (bytes <= kEagerBytes && here_used_ + eager_cost(bytes) <= kEagerRoom);
 }
 
@@ -151,6 +153,16 @@ void Messages::done(MessageRequest& request) {
 void Messages::fail(MessageRequest& request, Status outcome) {
   request.outcome = std::move(outcome);
   done(request);
+}
+
+bool Messages::withdraw_if_late(MessageRequest& request) {
+  if (*request.left == 0 || request.late || !request.deadline->passed()) return false;
+  Status outcome(Code::Timeout,
+                 fmt::format("{}: nothing matched within {} ms, and it is withdrawn", comm::describe(request),
+                             request.message.timeout_ms),
+                 request.message.peer);
+  request.late = true;  // what has begun to move is not asked about again
+  return withdraw(request, std::move(outcome));
 }
 
 bool Messages::withdraw(MessageRequest& request, Status outcome) {

@@ -26,6 +26,9 @@ class Messages final : private MessageSink {
 
   // *request.left is 1. May be done at once.
   void start(MessageRequest& request);
+  // Ends a request in flight whose deadline has passed with a Timeout, unless its message has begun to move. True if it
+  // did. The request has a deadline.
+  bool withdraw_if_late(MessageRequest& request);
   // Ends the request with `outcome`, unless its message has begun to move: then false.
   bool withdraw(MessageRequest& request, Status outcome);
   // Whether a send of this rank to itself would be done at once.
@@ -68,10 +71,10 @@ class Messages final : private MessageSink {
   void done(MessageRequest& request) override;
 
   int rank_;
+  Mailbox mailbox_;                                  // outlives the lanes, which may write into what came
   std::vector<std::unique_ptr<MessageLane>> lanes_;  // by peer; null: not opened
   std::vector<MessageLane*> open_;
-  std::size_t turn_ = 0;  // which of them is first in this round
-  Mailbox mailbox_;
+  std::size_t turn_ = 0;         // which of them is first in this round
   std::uint32_t here_used_ = 0;  // eager room of this rank's messages to itself
   std::uint64_t sent_here_ = 0;
   std::uint64_t taken_here_ = 0;

@@ -25,11 +25,13 @@ namespace weft {
 // A call that comes while another thread waits in one is InvalidArgument, and changes nothing. Operations in flight
 // move while the thread that started them waits for anything of Weft's: it counts as calling until they are done.
 // Different communicators may be called by different threads, also if one was split from the other; but making,
-// splitting and destroying communicators that were split from each other is for one thread at a time.
+// splitting and destroying communicators that were split from each other is for one thread at a time. A split that
+// comes while another thread of the process is in one is InvalidArgument, before anything is sent.
 //
 // Ranks: all must start the same operations in the same order; calls that do not match are a Mismatch on all ranks.
-// After the first error every later call returns that error. Destroying a communicator finishes what is in flight (with
-// the deadline); communicators split from it must have been destroyed before.
+// After the first error every later call that starts, prepares or splits anything returns that error, whatever its
+// arguments. Destroying a communicator finishes what is in flight (with the deadline); communicators split from it go
+// on, and what all of them share ends with the last.
 //
 // fork(): a communicator belongs to the process that made it, which goes on as if nothing had happened. In the child
 // every call is InvalidArgument, a Work counts as done with that outcome, and destroying communicator, Work, Plan or
@@ -60,7 +62,7 @@ class Communicator {
   Status run(const Operation& operation, int timeout_ms);
   Work start(const Operation& operation);
   // All of them, in any order: short ones of a kind share a call, the others are in flight together. All ranks give the
-  // same list. Starts none if one of them is wrong. Buffers of one must not overlap those of another.
+  // same list (else Mismatch). Starts none if one of them is wrong. Buffers of one must not overlap those of another.
   Status run(std::span<const Operation> operations);
   Result<Plan> prepare(const Operation& operation);
   Result<Choice> explain(const Operation& operation) const;
@@ -91,19 +93,20 @@ class Communicator {
                    int root = 0);
 
   // Collective over this communicator: memory that the other ranks of a host read directly, for buffers that are used
-  // again and again. All ranks ask for as many bytes. ResourceExhausted, on all ranks, names the one that has no
-  // memory; ranks that cannot read each other's memory are no error (SymmetricMemory::reason). A freed one must not be
-  // in use.
+  // again and again. All ranks ask for as many bytes (else Mismatch). ResourceExhausted, on all ranks, names the one
+  // that has no memory; ranks that cannot read each other's memory are no error (SymmetricMemory::reason). Free is
+  // collective, too, of the same memory on all ranks, which must not be in use.
   Result<SymmetricMemory> allocate(std::size_t bytes);
   Status free(SymmetricMemory memory);
 
   // Operators of the program's own, for the reducing collectives of this communicator; at most 64 at a time. Local, but
   // a call needs one on every rank: of the same name, type and promises, whatever the handle. InvalidArgument says what
   // is wrong. It is destroyed with the communicator, or before; InvalidArgument while operations with it are in flight.
+  // Calls and plans with a destroyed one are InvalidArgument; its handle is given again after 127 others, not before.
   Result<ReduceOp> create_operator(const Operator& definition);
   // The sum of the inputs, each multiplied by the `factor` that its rank gave: as NCCL's. Products are rounded to the
-  // type; integers take whole numbers. Costs one more pass over the input, and in reduce and reduce_scatter memory for
-  // as much.
+  // type; integers take whole numbers that they can hold. Costs one more pass over the input, and in reduce and
+  // reduce_scatter memory for as much.
   Result<ReduceOp> create_pre_mul_sum(DataType dtype, double factor);
   Status destroy_operator(ReduceOp op);
 
@@ -120,8 +123,9 @@ class Communicator {
 
   Status send(const void* in, std::uint64_t count, DataType dtype, int peer, int tag = 0);
   Result<Received> receive(void* out, std::uint64_t count, DataType dtype, int peer = kAnySource, int tag = kAnyTag);
-  // A message of any length.
-  Result<Received> receive(std::vector<std::byte>* object, int peer = kAnySource, int tag = kAnyTag);
+  // A message of any length; `timeout_ms` as Message::timeout_ms.
+  Result<Received> receive(std::vector<std::byte>* object, int peer = kAnySource, int tag = kAnyTag,
+                           int timeout_ms = kUntilDeadline);
 
   // Objects: bytes whose number only their sender knows. One round if they are short (1,016 bytes), else two. *object
   // is read at the root and written elsewhere; *objects gets one from each rank. ResourceExhausted on all ranks if one
@@ -153,10 +157,10 @@ class Communicator {
   Status close();
 
   // For a loop of the program's own (poll, epoll): readable when operations of this communicator have ended since it
-  // was last read, by success or by an error, also if a blocking call ended them. Then read its 8 bytes (an eventfd),
-  // test() the Works, and poll again. One for each communicator, which keeps and closes it; the same at every call.
-  // Unsupported without Options::progress_thread: the helper drives operations and finds out what is wrong with late
-  // ones. It costs one descriptor, and a system call for each operation that ends.
+  // was last read, by success or by an error, also if a blocking call ended them or start() refused them. Then read its
+  // 8 bytes (an eventfd), test() the Works, and poll again. One for each communicator, which keeps and closes it; the
+  // same at every call. Unsupported without Options::progress_thread: the helper drives operations and finds out what
+  // is wrong with late ones. It costs one descriptor, and a system call for each operation that ends.
   Result<int> event_descriptor();
 
   // "shm", "ucx", "local" or "self": what carries the bytes to that rank.

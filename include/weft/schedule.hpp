@@ -40,7 +40,8 @@ enum class StepKind : std::uint8_t {
 
 // One move. A receiving step first takes the message (into `landing` if the transport has no place of its own, see
 // Endpoint::receive), then honours `wait`, then writes dst. So taking the message never waits for a send, which is what
-// keeps a symmetric exchange free of deadlock when sends complete only at the receiver.
+// keeps a symmetric exchange free of deadlock when sends complete only at the receiver. What a kind does not use keeps
+// the value that it has here.
 struct Step {
   StepKind kind = StepKind::Copy;
   bool final_reduction = false;  // this Reduce/RecvReduce makes dst hold every rank's contribution (Avg scales here)
@@ -50,7 +51,8 @@ struct Step {
   Span dst = {};
   Span src = {};
   Span src2 = {};     // Reduce only
-  Span landing = {};  // Recv*: scratch of dst's size or more; may be None for a Recv without `wait` (lands in dst)
+  Span landing = {};  // Recv*: scratch from its slot's beginning, of dst's size or more (uneven: of dst's size); may be
+                      // None for a Recv without `wait` (lands in dst)
 
   bool operator==(const Step&) const = default;
 };

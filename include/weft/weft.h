@@ -8,9 +8,10 @@
  * Errors    Every function that can fail gives a weft_status_t, and no other sign. On failure an output argument is
  *           untouched unless its function says otherwise, and weft_last_error() has a sentence that names the argument
  *           or the rank, and the remedy. WEFT_ERROR_INVALID_ARGUMENT is found before anything is sent: the communicator
- *           goes on as if the call had not been made. MISMATCH, PEER_LOST, TIMEOUT and ABORTED end it on all its ranks:
- *           later calls give the first error again, and what is left is to destroy it. Of other errors
- *           weft_comm_get_async_error() tells whether they did. Nothing is thrown.
+ *           goes on as if the call had not been made. MISMATCH, PEER_LOST, TIMEOUT and ABORTED end it on all its ranks,
+ *           but for the TIMEOUT of a message with a timeout_ms of its own: later calls give the first error again, and
+ *           what is left is to destroy it. Of other errors weft_comm_get_async_error() tells whether they did. Nothing
+ *           is thrown.
  * Threads   A communicator, all that are split from it and their requests are for one thread at a time, but for
  *           weft_comm_abort(), weft_comm_get_async_error(), weft_comm_rank(), weft_comm_size() and weft_last_error(),
  *           which any thread may call at any time before the communicator is destroyed. A request is tested and waited
@@ -205,7 +206,7 @@ weft_status_t weft_comm_init_callback(weft_comm_t* comm, int nranks, int rank, w
 
 /* Collective over comm. Ranks with the same color (0 or more) form a new communicator, ordered by key, then by their
  * rank in comm; those with WEFT_SPLIT_NOCOLOR get NULL. Ends with weft_comm_destroy(), before comm does. Costs no
- * connection. INVALID_ARGUMENT: comm, newcomm or color. */
+ * connection. INVALID_ARGUMENT: comm, newcomm or color; another thread splits comm, or what it was split with. */
 weft_status_t weft_comm_split(weft_comm_t comm, int color, int key, weft_comm_t* newcomm);
 
 /* The same for ranks that know each other, and called by them only: `ranks` are `count` ranks of comm, this one among
@@ -254,14 +255,14 @@ weft_status_t weft_comm_abort(weft_comm_t comm, const char* reason);
 weft_status_t weft_comm_get_async_error(weft_comm_t comm, weft_status_t* error);
 
 /* Symmetric memory: the other ranks of a host read a buffer in it where it lies, so that what is sent from there is not
- * copied on the way. Collective; all ranks ask for as many bytes. Zeroed, on pages of its own; buffers of any call may
- * lie in it, on some ranks or on all. *buffer is the communicator's until weft_mem_free(), or weft_comm_destroy().
- * RESOURCE_EXHAUSTED on all ranks names the one that has no memory. Ranks that cannot read each other's memory are no
- * error: between them messages are copied. Unlike ncclMemAlloc it needs the communicator. */
+ * copied on the way. Collective; all ranks ask for as many bytes (else MISMATCH). Zeroed, on pages of its own; buffers
+ * of any call may lie in it, on some ranks or on all. *buffer is the communicator's until weft_mem_free(), or
+ * weft_comm_destroy(). RESOURCE_EXHAUSTED on all ranks names the one that has no memory. Ranks that cannot read each
+ * other's memory are no error: between them messages are copied. Unlike ncclMemAlloc it needs the communicator. */
 weft_status_t weft_mem_alloc(void** buffer, size_t bytes, weft_comm_t comm);
 
-/* Collective; no call may be using it. INVALID_ARGUMENT, and nothing happens: it is not what weft_mem_alloc() gave for
- * comm. */
+/* Collective, of the same memory on all ranks; no call may be using it. INVALID_ARGUMENT, and nothing happens: it is
+ * not what weft_mem_alloc() gave for comm. */
 weft_status_t weft_mem_free(void* buffer, weft_comm_t comm);
 
 /* Collective, optional, before weft_comm_destroy(): checks that all ranks made the same calls and took all messages;
@@ -277,7 +278,8 @@ weft_status_t weft_comm_destroy(weft_comm_t comm);
  *
  * Made for one communicator, at most 64 at a time; handles are numbers from 5 up, as NCCL's. A reducing collective needs
  * one on every rank: of the same name, type and properties, whatever the handle; else MISMATCH. They end with
- * weft_red_op_destroy() or their communicator. */
+ * weft_red_op_destroy() or their communicator; calls with one that was destroyed are INVALID_ARGUMENT, and its handle is
+ * given again after 127 others, not before. */
 
 /* NCCL's numbers. */
 typedef enum weft_scalar_residence WEFT_ENUM_TYPE {
@@ -387,8 +389,8 @@ weft_status_t weft_scatter(const void* sendbuff, void* recvbuff, size_t count, w
 weft_status_t weft_barrier(weft_comm_t comm, weft_request_t* request);
 
 /* weft_all_reduce() of many buffers: buffer i has counts[i] elements, from sendbuffs[i] to recvbuffs[i], which may be
- * the same. Short ones share a call. All ranks give equal counts. Blocks, also in a group. Errors name the first buffer
- * that is wrong; INVALID_ARGUMENT besides: an array is null. */
+ * the same. Short ones share a call. All ranks give equal counts (else MISMATCH). Blocks, also in a group. Errors name
+ * the first buffer that is wrong; INVALID_ARGUMENT besides: an array is null. */
 weft_status_t weft_all_reduce_list(const void* const* sendbuffs, void* const* recvbuffs, const size_t* counts,
                                    size_t buffers, weft_data_type_t datatype, weft_reduce_op_t op, weft_comm_t comm);
 
@@ -450,7 +452,8 @@ weft_status_t weft_scatter_v(const void* sendbuff, const size_t* sendcounts, con
  * Not collective: no other rank takes part. A receive takes the first message that matches it: of rank `peer` and with
  * `tag`, or any. Messages from one rank to another that match the same receive are taken in the order in which they
  * were sent. A send may end before its receive has begun, but no program may rely on it. Long messages and many that
- * wait are sent once their receive is there. docs/point-to-point.md is a guide. */
+ * wait are sent once their receive is there. A message that fails alone, because it does not fit or its own time is
+ * over, leaves the communicator as it was. docs/point-to-point.md is a guide. */
 
 #define WEFT_ANY_SOURCE (-1)
 #define WEFT_ANY_TAG (-1)
@@ -476,6 +479,31 @@ weft_status_t weft_send(const void* sendbuff, size_t count, weft_data_type_t dat
 weft_status_t weft_recv(void* recvbuff, size_t count, weft_data_type_t datatype, int peer, int tag,
                         weft_received_t* received, weft_comm_t comm, weft_request_t* request);
 
+#define WEFT_MESSAGE_OPTIONS_VERSION 1
+
+/* How one message waits. Start with WEFT_MESSAGE_OPTIONS_INITIALIZER. Structures of other versions are taken as with
+ * weft_options_t. */
+typedef struct weft_message_options {
+  size_t size;        /* sizeof(weft_message_options_t) */
+  uint32_t version;   /* WEFT_MESSAGE_OPTIONS_VERSION */
+  int32_t timeout_ms; /* how long to wait for the peer to take part: 0 or more, or WEFT_UNTIL_DEADLINE */
+} weft_message_options_t;
+
+#define WEFT_MESSAGE_OPTIONS_INITIALIZER \
+  { sizeof(weft_message_options_t), WEFT_MESSAGE_OPTIONS_VERSION, WEFT_UNTIL_DEADLINE }
+
+/* weft_send() and weft_recv() with options, which are read during the call; NULL gives the defaults. If nothing has
+ * matched within options->timeout_ms, counted from the call, the message is withdrawn as if it had not been started:
+ * the outcome is TIMEOUT, the buffers are the caller's again, and the communicator goes on (weft_comm_get_async_error()
+ * tells of no error). What has begun to move is finished. With a request that is found out by weft_wait() for it, in a
+ * group by weft_group_end(), and by the helper thread once there is a weft_comm_get_event_fd(); not by weft_test().
+ * INVALID_ARGUMENT besides: options. */
+weft_status_t weft_send_with(const void* sendbuff, size_t count, weft_data_type_t datatype, int peer, int tag,
+                             const weft_message_options_t* options, weft_comm_t comm, weft_request_t* request);
+weft_status_t weft_recv_with(void* recvbuff, size_t count, weft_data_type_t datatype, int peer, int tag,
+                             weft_received_t* received, const weft_message_options_t* options, weft_comm_t comm,
+                             weft_request_t* request);
+
 /* Between these two, messages and collectives of this thread that are called with a NULL request are started, on any of
  * its communicators, and weft_group_end() waits for all of them: sends and receives of a group cannot wait for each
  * other, in whatever order they are called. Groups may contain groups; the outermost ends them. A call that fails is no
@@ -483,6 +511,41 @@ weft_status_t weft_recv(void* recvbuff, size_t count, weft_data_type_t datatype,
  * are theirs until then. INVALID_ARGUMENT: weft_group_end() without weft_group_start(). */
 weft_status_t weft_group_start(void);
 weft_status_t weft_group_end(void);
+
+/* ---- Objects: bytes whose number only their sender knows ---- */
+
+/* What was received, in memory of the library's that is the receiver's to read and write until it frees it. `data` is
+ * NULL where bytes is 0. */
+typedef struct weft_object {
+  void* data;
+  size_t bytes;
+  void* owner; /* the library's */
+} weft_object_t;
+
+/* Ends an object, which becomes {NULL, 0, NULL}; one that is so already, or NULL, is left alone. Every object that was
+ * received is to be freed, once: a copy of the structure is the same object. Any thread, also when the communicator
+ * that it came by has ended. */
+void weft_object_free(weft_object_t* object);
+
+/* These block, also in a group, and write *object, or all of objects[], on success only, whatever was there before.
+ * Called by one thread of a communicator at a time. */
+
+/* A message of any length, which was sent by weft_send() of so many WEFT_UINT8, or of anything else. Matches as
+ * weft_recv() does; *received (may be NULL) counts bytes; options (may be NULL) as for weft_recv_with().
+ * INVALID_ARGUMENT: object is null, comm, peer, tag, options. RESOURCE_EXHAUSTED: no memory for the message, which is
+ * still there to be received. */
+weft_status_t weft_recv_object(weft_object_t* object, int peer, int tag, weft_received_t* received,
+                               const weft_message_options_t* options, weft_comm_t comm);
+
+/* Collective: the root's `bytes` bytes of `data` to all others' *object. At the root `object` is not used, elsewhere
+ * `data` and `bytes` are not; they may be NULL and 0. INVALID_ARGUMENT: comm, root, data or object is null.
+ * RESOURCE_EXHAUSTED ends the communicator on all ranks: one has no memory for the object. */
+weft_status_t weft_broadcast_object(const void* data, size_t bytes, weft_object_t* object, int root, weft_comm_t comm);
+
+/* Collective: every rank's `bytes` bytes of `data`, in objects[r] for rank r, also the own; `objects` has a place for
+ * each rank. Ranks may give different numbers of bytes. INVALID_ARGUMENT: comm, data or objects is null.
+ * RESOURCE_EXHAUSTED as above. */
+weft_status_t weft_all_gather_objects(const void* data, size_t bytes, weft_object_t* objects, weft_comm_t comm);
 
 #ifdef __cplusplus
 }

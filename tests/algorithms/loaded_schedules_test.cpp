@@ -219,6 +219,42 @@ TEST(WrongFile, a_write_under_a_send_is_told) {
   EXPECT_THAT(refusal(schedule), HasSubstr("may still read it; wait for that step first"));
 }
 
+TEST(WrongFile, a_field_of_which_a_step_makes_no_use_is_told_with_its_name) {
+  const auto damaged = [](Schedule schedule, std::size_t rank, StepKind kind, auto&& damage) {
+    auto& steps = schedule.ranks[rank].channels[0];
+    const auto step = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.kind == kind; });
+    EXPECT_NE(step, steps.end());
+    damage(*step);
+    return refusal(schedule);
+  };
+  EXPECT_THAT(damaged(ring(5), 0, StepKind::Send, [](Step& s) { s.wait = 65535; }),
+              HasSubstr("rank 0, channel 0, step 0 (Send to rank 1) has \"wait\", of which a Send makes no use"));
+  EXPECT_THAT(damaged(ring(5), 0, StepKind::Send, [](Step& s) { s.wait = 0; }), HasSubstr("has \"wait\""));
+  const Schedule scatter = built("scatter", "binomial", 3);
+  ASSERT_TRUE(scatter.ranks[0].scratch.empty());
+  const auto land = [](Step& s) { s.landing = {Space::Scratch, 0, 0, 1}; };
+  EXPECT_THAT(damaged(scatter, 0, StepKind::Send, land), HasSubstr("(Send to rank 2) has \"landing\""));
+  EXPECT_THAT(damaged(scatter, 0, StepKind::Copy, land), HasSubstr("(Copy) has \"landing\""));
+  const Schedule gather = built("all_gather", "ring", 3);
+  EXPECT_THAT(damaged(gather, 1, StepKind::Send, [](Step& s) { s.to = 1; }), HasSubstr("(Send to rank 2) has \"to\""));
+  EXPECT_THAT(damaged(gather, 1, StepKind::Copy, [](Step& s) { s.peer = 1; }), HasSubstr("(Copy) has \"peer\""));
+}
+
+// The engine counts landings in units; of a slot only the beginning is on one.
+TEST(WrongFile, a_landing_inside_its_slot_is_told) {
+  Schedule schedule = ring(3);
+  RankProgram& program = schedule.ranks[0];
+  const auto reduces = std::find_if(program.channels[0].begin(), program.channels[0].end(),
+                                    [](const Step& step) { return step.landing.space == Space::Scratch; });
+  ASSERT_NE(reduces, program.channels[0].end());
+  const auto& chunks = program.scratch[static_cast<std::size_t>(reduces->landing.slot)].chunks;
+  program.scratch.push_back({{chunks[0], chunks[0]}});
+  reduces->landing.slot = static_cast<std::int32_t>(program.scratch.size()) - 1;
+  EXPECT_EQ(one(schedule).size(), 3);
+  reduces->landing.first = 1;
+  EXPECT_THAT(refusal(schedule), HasSubstr("has a landing that does not begin its slot; give it a slot of its own"));
+}
+
 TEST(WrongFile, what_is_no_schedule_of_this_version_is_told_with_its_place) {
   const std::string text = to_json(ring(3));
   const auto with = [&](std::string_view what, std::string_view other) {

@@ -152,9 +152,10 @@ std::string execute(const Schedule& schedule, std::uint64_t seed) {
 
 // The rule that a refusal names, if it is one that execution cannot see broken, or not in every order; else "".
 std::string_view rule_beyond_execution(std::string_view message) {
-  for (const std::string_view rule : {"may still read it", "that nothing wrote", "belongs to channel",
-                                      "by another tree", "landing", "overlaps", "writes to Input", "of different sizes",
-                                      "of other chunks", "which is not an earlier one", "which sends nothing"})
+  for (const std::string_view rule :
+       {"may still read it", "that nothing wrote", "belongs to channel", "by another tree", "landing", "overlaps",
+        "writes to Input", "of different sizes", "of other chunks", "which is not an earlier one",
+        "which sends nothing", "which only scratch has"})
     if (message.find(rule) != std::string_view::npos) return rule;
   return "";
 }

@@ -2,14 +2,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <map>
+#include <set>
+#include <string>
 
+#include "algorithms/machine.hpp"
 #include "algorithms/verify.hpp"
 #include "weft/schedule_builder.hpp"
 
 namespace weft::algorithms {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 Schedule direct_of_two(bool in_place = false) {
@@ -104,7 +110,7 @@ TEST(Verify, finds_a_missing_and_a_repeated_final_reduction) {
   steps(schedule, 0)[1].final_reduction = false;
   EXPECT_THAT(refusal(schedule), HasSubstr("final reduction"));
   schedule = ring_of(3);
-  for (Step& step : steps(schedule, 0)) step.final_reduction = true;
+  for (Step& step : steps(schedule, 0)) step.final_reduction = step.src != Span() && receives(step.kind);
   EXPECT_THAT(refusal(schedule), HasSubstr("final reduction"));
 }
 
@@ -155,6 +161,103 @@ TEST(Verify, wants_a_landing_wherever_the_message_may_have_to_wait) {
   schedule = ring_of(3);
   schedule.ranks[0].scratch[0].chunks[0] = 0;  // chunk 0 may be smaller than chunk 2
   EXPECT_THAT(refusal(schedule), HasSubstr("landing that may be smaller than dst"));
+}
+
+TEST(Verify, wants_a_landing_to_begin_its_slot_and_to_be_no_longer_than_what_lands_of_uneven_blocks) {
+  Schedule schedule = direct_of_two();
+  schedule.ranks[0].scratch[0].chunks = {0, 0};
+  EXPECT_TRUE(verify(schedule).ok());
+  steps(schedule, 0)[1].landing.count = 2;
+  EXPECT_TRUE(verify(schedule).ok());
+  steps(schedule, 0)[1].landing = {Space::Scratch, 0, 1, 1};
+  EXPECT_THAT(refusal(schedule), HasSubstr("rank 0, channel 0, step 1 (RecvReduce from rank 1) has a landing that does "
+                                           "not begin its slot; give it a slot of its own"));
+  schedule.uneven = true;
+  steps(schedule, 0)[1].landing = {Space::Scratch, 0, 0, 2};
+  EXPECT_THAT(refusal(schedule), HasSubstr("landing larger than dst, in a schedule for blocks of unequal lengths"));
+}
+
+// ---- fields that a step's kind does not have ----
+
+struct Field {
+  std::string name;
+  std::function<void(Step&)> set;  // to what it could hold in a step that has it
+};
+
+std::vector<Field> fields_of_rank(const Schedule& schedule, int rank) {
+  const int other = (rank + 1) % schedule.size;
+  const Span out{Space::Output, 0, 0, 1};
+  const Span scratch{Space::Scratch, 0, 0, 1};
+  return {{"peer", [=](Step& step) { step.peer = other; }},
+          {"to", [=](Step& step) { step.to = other; }},
+          {"wait", [](Step& step) { step.wait = 0; }},
+          {"dst", [=](Step& step) { step.dst = out; }},
+          {"src", [=](Step& step) { step.src = out; }},
+          {"src2", [=](Step& step) { step.src2 = out; }},
+          {"landing", [=](Step& step) { step.landing = scratch; }},
+          {"final", [](Step& step) { step.final_reduction = true; }}};
+}
+
+const std::map<StepKind, std::set<std::string>> kFields = {
+    {StepKind::Send, {"peer", "src"}},
+    {StepKind::Recv, {"peer", "wait", "dst", "landing"}},
+    {StepKind::RecvReduce, {"peer", "wait", "dst", "src", "landing", "final"}},
+    {StepKind::Copy, {"dst", "src"}},
+    {StepKind::Reduce, {"dst", "src", "src2", "final"}},
+    {StepKind::Wait, {"wait"}},
+    {StepKind::RecvSend, {"peer", "to", "wait", "dst", "landing"}},
+    {StepKind::RecvReduceSend, {"peer", "to", "wait", "dst", "src", "landing", "final"}}};
+
+// Sets each field that the kind of the schedule's step at `at` has not. Gives how many these were.
+int refuse_surplus(const Schedule& schedule, const At& at) {
+  const auto step_of = [&](Schedule& of) -> Step& {
+    return of.ranks[static_cast<std::size_t>(at.rank)]
+        .channels[static_cast<std::size_t>(at.channel)][static_cast<std::size_t>(at.index)];
+  };
+  int refused = 0;
+  for (const Field& field : fields_of_rank(schedule, at.rank)) {
+    Schedule damaged = schedule;
+    const StepKind kind = step_of(damaged).kind;
+    if (kFields.at(kind).contains(field.name)) continue;
+    field.set(step_of(damaged));
+    const std::string name(to_string(kind));
+    EXPECT_THAT(refusal(damaged),
+                AllOf(HasSubstr("rank " + std::to_string(at.rank) + ", channel 0, step " + std::to_string(at.index)),
+                      HasSubstr(") has \"" + field.name + "\", of which a " + name + " makes no use; leave it out")));
+    ++refused;
+  }
+  return refused;
+}
+
+TEST(Verify, refuses_every_field_that_the_kind_of_a_step_has_not) {
+  std::map<StepKind, int> refused;
+  for (const Algorithm* algorithm : all_algorithms())
+    for (const bool fuse : {false, true})
+      for (const bool in_place : {false, true}) {
+        const Schedule schedule = build_schedule(*algorithm, flat_group(3), {.in_place = in_place, .fuse = fuse});
+        ASSERT_TRUE(verify(schedule).ok()) << algorithm->name;
+        for (int rank = 0; rank < 3; ++rank) {
+          const std::vector<Step>& list = schedule.ranks[static_cast<std::size_t>(rank)].channels[0];
+          for (int i = 0; i < static_cast<int>(list.size()); ++i)
+            if (const StepKind kind = list[static_cast<std::size_t>(i)].kind; !refused.contains(kind))
+              refused[kind] = refuse_surplus(schedule, {rank, 0, i});
+        }
+      }
+  for (const auto& [kind, fields] : kFields)
+    EXPECT_EQ(refused[kind], 8 - static_cast<int>(fields.size())) << to_string(kind);
+}
+
+TEST(Verify, refuses_values_of_fields_that_mean_neither_something_nor_nothing) {
+  const auto broken = [](auto&& damage) {
+    Schedule schedule = direct_of_two();
+    damage(schedule);
+    return refusal(schedule);
+  };
+  EXPECT_THAT(broken([](Schedule& s) { steps(s, 0)[0].wait = 65535; }), HasSubstr("has \"wait\""));
+  EXPECT_THAT(broken([](Schedule& s) { steps(s, 0)[0].to = -2; }), HasSubstr("has \"to\""));
+  EXPECT_THAT(broken([](Schedule& s) { steps(s, 0)[0].landing.slot = 1; }), HasSubstr("has \"landing\""));
+  EXPECT_THAT(broken([](Schedule& s) { steps(s, 0)[1].wait = -2; }), HasSubstr("waits for step -2, which is not"));
+  EXPECT_THAT(broken([](Schedule& s) { steps(s, 0)[1].dst.slot = 1; }), HasSubstr("a slot, which only scratch has"));
 }
 
 TEST(Verify, refuses_numbers_that_lead_outside_of_anything) {

@@ -124,6 +124,13 @@ TEST_F(WeftSchedule, ExportsAreBuiltAsAskedFor) {
                  "--invariant: all_gather/ring reduces in another order");
 }
 
+TEST_F(WeftSchedule, AScheduleMayComeThroughAPipe) {
+  const std::string exported = program_ + " export all_reduce/ring --ranks 3 | ";
+  const Outcome outcome = run_shell(exported + program_ + " verify --from /dev/stdin 2>&1");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.output, StartsWith("all_reduce/ring on 3 ranks: proved\nas a candidate: "));
+}
+
 TEST_F(WeftSchedule, ARightScheduleThatNoCommunicatorTakesSaysWhy) {
   Schedule schedule = build_schedule(*find_algorithm(Collective::AllReduce, "ring"), flat_group(3));
   schedule.algorithm = "my ring";
@@ -156,6 +163,18 @@ TEST_F(WeftSchedule, AWrongScheduleFailsItsProof) {
   EXPECT_THAT(outcome.output, AllOf(StartsWith("FAILED all_reduce/ring on 4 ranks: "), HasSubstr("step ")));
   expect_refused("explain all_reduce --ranks 4 --model dgx-h100 --bytes 1M --schedule " + file("wrong.json"),
                  "wrong.json: all_reduce/ring on 4 ranks: ");
+}
+
+TEST_F(WeftSchedule, AWaitOfAStepThatNeverWaitsIsNotFollowed) {
+  Schedule schedule = build_schedule(*find_algorithm(Collective::AllReduce, "ring"), flat_group(5));
+  schedule.ranks[0].channels[0][0].wait = 65535;
+  std::ofstream(file("wait.json")) << to_json(schedule);
+  const Outcome outcome = run("verify " + file("wait.json"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(
+      outcome.output,
+      "FAILED all_reduce/ring on 5 ranks: rank 0, channel 0, step 0 (Send to rank 1) has \"wait\", of which a Send "
+      "makes no use; leave it out\n");
 }
 
 TEST_F(WeftSchedule, VerifyCountsWhatItProved) {

@@ -12,8 +12,11 @@
 namespace weft::bench {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 Parsed parse_words(std::vector<std::string> words) {
   words.insert(words.begin(), "weft-bench");
@@ -83,6 +86,8 @@ TEST_F(WithSchedule, what_the_file_is_not_for_is_refused) {
   EXPECT_THAT(parse_words({"--schedule", file_, "--root", "all"}).text,
               HasSubstr("it is for root 2, and --root is all"));
   EXPECT_THAT(parse_words({"--schedule", file_, "--algorithm", "chain"}).text, HasSubstr("leave --algorithm out"));
+  EXPECT_THAT(parse_words({"--schedule", file_, "--quantise", "int8"}).text,
+              AllOf(HasSubstr("--schedule is one algorithm"), Not(HasSubstr("--algorithm"))));
   EXPECT_THAT(parse_words({"--schedule", folder_.path() + "/none.json"}).text, HasSubstr("cannot read"));
   std::ofstream(file_) << "{}";
   EXPECT_THAT(parse_words({"--schedule", file_}).text, HasSubstr("lacks \"schema\""));
@@ -111,8 +116,14 @@ TEST(Arguments, numerics_are_fast_or_invariant) {
 TEST(Arguments, messages_are_measured_by_themselves) {
   EXPECT_EQ(parse_words({"send_recv", "-n", "2"}).arguments->task, Task::Messages);
   EXPECT_THAT(parse_words({"send_recv", "all_reduce"}).text, HasSubstr("by itself"));
-  EXPECT_THAT(parse_words({"send_recv", "--in-place"}).text, HasSubstr("leave them out with send_recv"));
-  EXPECT_THAT(parse_words({"send_recv", "--symmetric"}).text, HasSubstr("leave --symmetric out"));
+  EXPECT_THAT(parse_words({"--explain", "send_recv"}).text, HasSubstr("--explain does not take send_recv"));
+  EXPECT_THAT(parse_words({"send_recv", "--soak", "1"}).text, HasSubstr("--soak does not take send_recv"));
+  for (const std::string flag : {"--in-place", "--out-of-place", "--symmetric", "--hash"})
+    EXPECT_THAT(parse_words({"send_recv", flag}).text, HasSubstr("leave it out with send_recv")) << flag;
+  for (const std::string option : {"--op", "--dtype", "--root", "--skew", "--algorithm", "--numerics"})
+    EXPECT_THAT(
+        parse_words({"send_recv", option, "1"}).text,
+        AllOf(StartsWith(option + " goes with measured collectives"), HasSubstr("leave it out with send_recv")));
 }
 
 TEST(Arguments, a_soak_draws_from_all_that_is_not_named) {
@@ -122,6 +133,8 @@ TEST(Arguments, a_soak_draws_from_all_that_is_not_named) {
   EXPECT_EQ(soak.arguments->dtypes.size(), static_cast<std::size_t>(kDataTypes));
   EXPECT_EQ(soak.arguments->max_bytes, 4U << 20);
   EXPECT_EQ(parse_words({"--soak", "2", "all_reduce", "--dtype", "int8"}).arguments->dtypes.size(), 1U);
+  EXPECT_THAT(parse_words({"--soak", "2", "all_reduce", "barrier"}).arguments->collectives,
+              ElementsAre(Kind{Collective::AllReduce}, Kind{Collective::Barrier}));
   EXPECT_THAT(parse_words({"--soak", "2", "--tune"}).text, HasSubstr("give one of them"));
   EXPECT_TRUE(parse_words({"--soak", "0"}).wrong);
 }
@@ -140,7 +153,8 @@ TEST(Arguments, emulated_hosts_say_how_many_ranks_there_are) {
 
 TEST(Arguments, to_calibrate_takes_no_collectives_and_to_explain_needs_some) {
   EXPECT_EQ(parse_words({"--calibrate"}).arguments->task, Task::Calibrate);
-  EXPECT_THAT(parse_words({"--calibrate", "all_reduce"}).text, HasSubstr("leave collectives"));
+  EXPECT_THAT(parse_words({"--calibrate", "all_reduce"}).text, HasSubstr("leave collectives out"));
+  EXPECT_THAT(parse_words({"--calibrate", "--algorithm", "ring"}).text, HasSubstr("leave it out with --calibrate"));
   EXPECT_THAT(parse_words({"--calibrate", "--json", "x"}).text, HasSubstr("write to --table"));
   EXPECT_EQ(parse_words({"all_reduce", "--explain", "-n", "4"}).arguments->task, Task::Explain);
   EXPECT_THAT(parse_words({"--explain"}).text, HasSubstr("collective is required"));
@@ -163,8 +177,6 @@ TEST(Arguments, what_compares_algorithms_takes_all_collectives_in_factors_of_fou
   EXPECT_EQ(parse_words({"--regret", "--factor", "16"}).arguments->factor, 16);
   EXPECT_TRUE(parse_words({"--tune", "--regret"}).wrong);
   EXPECT_TRUE(parse_words({"--tune", "--json", "x.json"}).wrong);
-  EXPECT_THAT(parse_words({"--tune", "--hash"}).text, HasSubstr("--hash and --hash-count go with measuring"));
-  EXPECT_THAT(parse_words({"--regret", "--hash-count", "3"}).text, HasSubstr("leave them out"));
   EXPECT_THAT(parse_words({"--tune", "--dtype", "all"}).text, HasSubstr("one --dtype"));
   EXPECT_THAT(parse_words({"--tune", "--in-place", "--out-of-place"}).text, HasSubstr("in place or not"));
   EXPECT_THAT(parse_words({"--tune", "--numerics", "invariant"}).text, HasSubstr("leave it out"));
@@ -177,28 +189,56 @@ TEST(Arguments, what_compares_algorithms_takes_a_time_for_each) {
   EXPECT_EQ(parse_words({"--regret", "--time-budget", "0.2"}).arguments->time_budget_s, 0.2);
 }
 
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 TEST(Arguments, what_a_task_would_ignore_is_refused) {
   const std::vector<std::vector<std::string>> tasks = {
       {"--tune"}, {"--regret"}, {"--calibrate"}, {"--soak", "1"}, {"all_reduce", "--explain"}};
   for (const auto& task : tasks) {
     for (const std::vector<std::string>& ignored :
-         {std::vector<std::string>{"--iterations", "0"}, {"--warmup", "5"}, {"--no-check"}}) {
-      std::vector<std::string> words = task;
-      words.insert(words.end(), ignored.begin(), ignored.end());
-      const auto parsed = parse_words(words);
-      EXPECT_TRUE(parsed.wrong) << task.back() << " " << ignored.front();
-      EXPECT_THAT(parsed.text, HasSubstr("--iterations, --warmup and --no-check go with measuring"));
-    }
-    std::vector<std::string> checked = task;
-    checked.emplace_back("--check");
-    EXPECT_FALSE(parse_words(checked).wrong) << task.back();
+         {std::vector<std::string>{"--iterations", "0"}, {"--warmup", "5"}, {"--no-check"}})
+      EXPECT_THAT(parse_words(with(task, ignored)).text,
+                  StartsWith(ignored.front() + " goes with measured collectives and send_recv: leave it out with --"));
+    for (const std::vector<std::string>& ignored :
+         {std::vector<std::string>{"--hash"}, {"--hash-count", "3"}, {"--hash", "--hash-count", "3"}})
+      EXPECT_THAT(parse_words(with(task, ignored)).text,
+                  StartsWith(ignored.front() + " goes with measured collectives: leave it out with --"));
+    EXPECT_FALSE(parse_words(with(task, {"--check"})).wrong) << task.back();
   }
-  for (std::size_t i = 2; i < tasks.size(); ++i) {
-    std::vector<std::string> words = tasks[i];
-    words.insert(words.end(), {"--time-budget", "1"});
-    EXPECT_THAT(parse_words(words).text, HasSubstr("--time-budget is not asked by --calibrate, --explain and --soak"));
-  }
+  for (std::size_t i = 2; i < tasks.size(); ++i)
+    EXPECT_THAT(
+        parse_words(with(tasks[i], {"--time-budget", "1"})).text,
+        StartsWith("--time-budget goes with measured collectives, send_recv, --tune and --regret: leave it out"));
   EXPECT_FALSE(parse_words({"send_recv", "-n", "2", "--iterations", "3", "--warmup", "1", "--no-check"}).wrong);
+}
+
+TEST(Arguments, a_table_is_written_by_tune_and_calibrate_only) {
+  EXPECT_EQ(parse_words({"--tune", "--table", "t.json"}).arguments->table, "t.json");
+  for (const auto& task : {std::vector<std::string>{"all_reduce"}, {"--regret"}, {"all_reduce", "--explain"}})
+    EXPECT_THAT(parse_words(with(task, {"--table", "t.json"})).text, HasSubstr("WEFT_TABLE=FILE")) << task.back();
+}
+
+TEST(Arguments, what_goes_with_something_that_is_not_there_is_refused) {
+  EXPECT_THAT(parse_words({"all_reduce", "--hash-count", "3"}).text, HasSubstr("give --hash, too"));
+  EXPECT_EQ(parse_words({"all_reduce", "--hash", "--hash-count", "3"}).arguments->hash_count, 3U);
+  EXPECT_THAT(parse_words({"all_reduce", "all_to_all", "--skew", "2"}).text, HasSubstr("--skew is of v-variants"));
+  EXPECT_EQ(parse_words({"all_reduce", "all_to_all_v", "--skew", "2"}).arguments->skew, 2);
+  EXPECT_EQ(parse_words({"all", "--skew", "2"}).arguments->skew, 2);
+  EXPECT_THAT(parse_words({"--soak", "1", "--skew", "2"}).text, HasSubstr("leave it out with --soak"));
+  EXPECT_THAT(parse_words({"all_reduce", "--seed", "2"}).text, HasSubstr("--seed goes with --soak"));
+}
+
+TEST(Arguments, a_list_is_one_word_and_leaves_the_collective_behind_it_alone) {
+  for (const auto& list :
+       {std::vector<std::string>{"--hosts", "2,2"}, {"-d", "float32"}, {"-o", "sum,max"}, {"--transport", "shm,ucx"}}) {
+    const auto parsed = parse_words(with(list, {"all_reduce"}));
+    ASSERT_TRUE(parsed.arguments) << list.front() << ": " << parsed.text;
+    EXPECT_THAT(parsed.arguments->collectives, ElementsAre(Kind{Collective::AllReduce}));
+  }
+  EXPECT_THAT(parse_words({"-d", "float32", "int8", "all_reduce"}).text, HasSubstr("no collective \"int8\""));
 }
 
 TEST(Arguments, buffers_are_separate_unless_in_place_is_asked_for) {
@@ -223,6 +263,9 @@ TEST(Arguments, bad_input_is_named_in_one_line) {
       {{"all_reduce", "--op", "plus"}, "there is no reduce op \"plus\""},
       {{"all_reduce", "--min-bytes", "4x"}, "--min-bytes \"4x\" is not a size"},
       {{"all_reduce", "--min-bytes", "1M", "--max-bytes", "1k"}, "--min-bytes 1M is more than --max-bytes 1k"},
+      {{"all_reduce", "--max-bytes", "4"}, "--max-bytes 4 is less than 8, where sizes begin without --min-bytes"},
+      {{"--soak", "1", "--max-bytes", "0"}, "--max-bytes 0 is less than 8, where sizes begin without --min-bytes"},
+      {{"all_reduce", "--min-bytes", "1G"}, "--min-bytes 1G is more than 64M, where sizes end without --max-bytes"},
       {{"broadcast", "--root", "me"}, "--root \"me\" is neither a rank nor \"all\""},
       {{"broadcast", "-n", "2", "--root", "2"}, "--root 2 is not a rank: there are 2"},
       {{"all_reduce", "-n", "0"}, "--ranks"},
@@ -234,7 +277,7 @@ TEST(Arguments, bad_input_is_named_in_one_line) {
       {{"all_reduce", "--quantise", "int8", "--dtype", "int32"}, "int32 cannot be quantised"},
       {{"all_reduce", "--quantise", "e4m3", "--op", "max"}, "max of quantised numbers is not defined"},
       {{"all_reduce", "--quantise", "e4m3", "--algorithm", "ring"}, "WEFT_ALGORITHMS"},
-      {{"--tune", "--quantise", "int8"}, "leave --quantise out"},
+      {{"--tune", "--quantise", "int8"}, "--quantise goes with measured collectives and --explain: leave it out"},
       {{"all_reduce", "--time-budget", "nan"}, "--time-budget"},
       {{"all_reduce", "--json", ""}, "--json: is empty"},
       {{"all_reduce", "--algorithm", ""}, "--algorithm: is empty"},

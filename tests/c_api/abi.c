@@ -94,6 +94,18 @@ HOLDS(options_numerics, offsetof(weft_options_t, numerics) == 72);
 HOLDS(options_table_file, offsetof(weft_options_t, table_file) == 80);
 HOLDS(options_schedule_files, offsetof(weft_options_t, schedule_files) == 88);
 
+/* Of version 1. */
+HOLDS(message_options_version, WEFT_MESSAGE_OPTIONS_VERSION == 1);
+HOLDS(size_of_message_options, sizeof(weft_message_options_t) == 16);
+HOLDS(message_options_size, offsetof(weft_message_options_t, size) == 0);
+HOLDS(message_options_version_at, offsetof(weft_message_options_t, version) == 8);
+HOLDS(message_options_timeout_ms, offsetof(weft_message_options_t, timeout_ms) == 12);
+
+HOLDS(size_of_object, sizeof(weft_object_t) == 24);
+HOLDS(object_data, offsetof(weft_object_t, data) == 0);
+HOLDS(object_bytes, offsetof(weft_object_t, bytes) == 8);
+HOLDS(object_owner, offsetof(weft_object_t, owner) == 16);
+
 HOLDS(size_of_cost, sizeof(weft_cost_t) == 80);
 HOLDS(cost_group_bytes, offsetof(weft_cost_t, group_bytes) == 8);
 HOLDS(cost_model_bytes, offsetof(weft_cost_t, model_bytes) == 40);

@@ -25,7 +25,7 @@ add_dependencies(c_api_tests weft_c_abi)
 # Programs whose ranks are threads, and one for launchers.
 add_library(weft_c_ranks STATIC c_api/support/ranks.c)
 target_link_libraries(weft_c_ranks PUBLIC weft_c_flags)
-foreach(name IN ITEMS collectives uneven quantised errors requests messages communicators operators launched)
+foreach(name IN ITEMS collectives uneven quantised errors requests messages objects communicators operators launched)
   add_executable(c_api_${name} c_api/programs/${name}.c)
   target_link_libraries(c_api_${name} PRIVATE weft_c_ranks)
   add_dependencies(c_api_tests c_api_${name})

@@ -98,6 +98,28 @@ TEST(Exceptions, a_repeated_call_needs_no_memory_also_with_a_request) {
   EXPECT_EQ(weft_comm_destroy(comm), WEFT_SUCCESS);
 }
 
+// Two receives that nothing comes for: the first outcome needs memory to be told, and so does the second.
+TEST(Exceptions, a_group_ends_by_a_status_whichever_allocation_fails) {
+  int failing = 0;
+  for (bool failed = true; failed && !HasFailure(); ++failing) {
+    weft_comm_t comm = alone();
+    weft_message_options_t options = WEFT_MESSAGE_OPTIONS_INITIALIZER;
+    options.timeout_ms = 0;
+    int got = 0;
+    EXPECT_EQ(weft_group_start(), WEFT_SUCCESS);
+    for (const int tag : {1, 2})
+      EXPECT_EQ(weft_recv_with(&got, 1, WEFT_INT32, 0, tag, nullptr, &options, comm, nullptr), WEFT_SUCCESS);
+    allocations_left = failing;
+    const weft_status_t status = weft_group_end();
+    failed = allocations_left < 0;
+    allocations_left = -1;
+    EXPECT_TRUE(status == WEFT_ERROR_TIMEOUT || (failed && status == WEFT_ERROR_RESOURCE_EXHAUSTED))
+        << failing << ": " << weft_last_error(nullptr);
+    EXPECT_EQ(weft_comm_destroy(comm), WEFT_SUCCESS);
+  }
+  EXPECT_GT(failing, 2);
+}
+
 TEST(Exceptions, what_a_callback_throws_is_a_status) {
   weft_comm_t comm = nullptr;
   const weft_all_gather_callback_t throws = [](void*, const void*, void*, size_t) -> int {

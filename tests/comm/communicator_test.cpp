@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +14,8 @@
 #include <thread>
 
 #include "tests/comm/support/thread_ranks.hpp"
+#include "transports/local.hpp"
+#include "weft/graph.hpp"
 
 namespace weft::comm {
 namespace {
@@ -199,6 +202,41 @@ TEST(Communicator, a_communicator_destroyed_elsewhere_is_forgotten_by_the_thread
   });
 }
 
+// What they share (store, connections, helper thread) goes with the last of them.
+TEST(Communicator, those_split_off_go_on_without_it) {
+  const auto graph = topology::model("cpu-2socket");
+  const auto stores = transports::LocalStoreHub::create(2);
+  const auto hub = transports::LocalHub::create();
+  testing::run_ranks(2, [&](int rank) {
+    RuntimeParts parts;
+    parts.options.rank = rank;
+    parts.options.size = 2;
+    parts.options.timeout_ms = 20'000;
+    parts.options.progress_thread = true;
+    parts.store = stores->store(rank);
+    parts.transports.push_back(hub->transport(rank));
+    parts.graph = &*graph;
+    auto runtime = Runtime::create(std::move(parts));
+    ASSERT_TRUE(runtime.has_value()) << runtime.status().to_string();
+    auto root = CommunicatorState::root(std::move(*runtime));
+    ASSERT_TRUE(root.has_value()) << root.status().to_string();
+    auto child = (*root)->split(0, 0);
+    ASSERT_TRUE(child.has_value());
+    auto grandchild = (*child)->split(0, 0);
+    ASSERT_TRUE(grandchild.has_value());
+    root->reset();
+    const std::vector<float> in(100'000, 1);
+    std::vector<float> out(in.size());
+    ASSERT_TRUE((*child)->run(all_reduce(in.data(), out.data(), in.size(), DataType::Float32)).ok());
+    child->reset();
+    ASSERT_TRUE((*grandchild)->run(all_reduce(in.data(), out.data(), in.size(), DataType::Float32)).ok());
+    EXPECT_EQ(out.back(), 2);
+    auto late = (*grandchild)->split(0, 0);
+    ASSERT_TRUE(late.has_value());
+    EXPECT_TRUE((*late)->close().ok());
+  });
+}
+
 TEST(Communicator, split_orders_by_key_and_leaves_out_negative_colours) {
   testing::run_job(5, local_job(), [](CommunicatorState& world) {
     const int color = world.rank() == 4 ? -1 : world.rank() % 2;
@@ -219,6 +257,48 @@ TEST(Communicator, split_orders_by_key_and_leaves_out_negative_colours) {
   });
 }
 
+TEST(Communicator, a_split_is_refused_while_another_thread_splits_what_it_was_split_with) {
+  std::atomic<int> refused{-1};  // of rank 0's two threads
+  testing::run_job(2, local_job(), [&](CommunicatorState& world) {
+    std::array<std::unique_ptr<CommunicatorState>, 2> parents, children;
+    for (auto& parent : parents) {
+      auto part = world.split(0, 0);
+      ASSERT_TRUE(part.has_value()) << part.status().to_string();
+      parent = std::move(*part);
+    }
+    const auto split = [&](int which) {
+      // Each way to split once.
+      auto child = which == 0 ? parents[0]->split(0, 0) : parents[1]->split_members(std::vector<int>{0, 1});
+      if (child.has_value()) children[static_cast<std::size_t>(which)] = std::move(*child);
+      return child.status();
+    };
+    if (world.rank() == 0) {
+      // Neither can end before rank 1 has joined it.
+      const auto split_at_once = [&](int which) {
+        const Status status = split(which);
+        if (status.ok()) return;
+        EXPECT_EQ(status.code(), Code::InvalidArgument) << status.to_string();
+        EXPECT_NE(status.message().find("another thread of this process"), std::string_view::npos)
+            << status.to_string();
+        refused = which;
+      };
+      std::thread other(split_at_once, 1);
+      split_at_once(0);
+      other.join();
+    } else {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (refused < 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      ASSERT_GE(refused, 0);
+      EXPECT_TRUE(split(1 - refused).ok());
+    }
+    EXPECT_TRUE(split(refused).ok());
+    for (const auto& child : children) {
+      ASSERT_NE(child, nullptr);
+      EXPECT_TRUE(child->run(barrier()).ok());
+    }
+  });
+}
+
 TEST(Communicator, abort_ends_what_others_wait_for) {
   std::atomic<int> ended{0};
   testing::run_job(3, local_job(), [&](CommunicatorState& communicator) {
@@ -234,6 +314,31 @@ TEST(Communicator, abort_ends_what_others_wait_for) {
     ++ended;
   });
   EXPECT_EQ(ended, 3);
+}
+
+TEST(Communicator, after_the_first_error_every_call_returns_it_whatever_its_arguments) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value()) << communicator.status().to_string();
+  communicator->abort("enough");
+  float value = 1;
+  const Operation wrong = broadcast(&value, &value, 1, DataType::Float32, 7);
+  const std::vector<Operation> list{wrong};
+  const auto expect_aborted = [](const Status& status) {
+    EXPECT_EQ(status.code(), Code::Aborted) << status.to_string();
+  };
+  expect_aborted(communicator->run(wrong));
+  expect_aborted(communicator->run(wrong, 0));
+  expect_aborted(communicator->start(wrong).wait());
+  expect_aborted(communicator->run(list));
+  expect_aborted(communicator->run(std::span<const Operation>()));
+  expect_aborted(communicator->prepare(wrong).status());
+  expect_aborted(communicator->allocate(0).status());
+  expect_aborted(communicator->free(SymmetricMemory()));
+  expect_aborted(communicator->split_members({7}).status());
+  expect_aborted(communicator->close());
 }
 
 TEST(Communicator, a_wait_past_its_deadline_names_who_was_waited_for) {

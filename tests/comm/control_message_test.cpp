@@ -47,6 +47,20 @@ TEST(ControlMessage, what_is_encoded_is_decoded) {
   EXPECT_EQ(*read, sample());
 }
 
+TEST(ControlMessage, a_question_tells_the_operators_of_its_calls) {
+  ControlMessage message = sample();
+  message.kind = ControlKind::Ask;
+  message.operators = {{2, "'join' (commutes, is associative)"}};
+  const std::string bytes = encode(message);
+  const auto read = decode(bytes);
+  ASSERT_TRUE(read.has_value()) << read.status().to_string();
+  EXPECT_EQ(*read, message);
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_EQ(decode(std::string_view(bytes).substr(0, length)).status().code(), Code::Corrupt) << length;
+  message.operators.resize(kMaxAskedCalls + 1);
+  EXPECT_EQ(decode(encode(message)).status().code(), Code::Corrupt);
+}
+
 TEST(ControlMessage, every_prefix_and_every_addition_is_refused) {
   const std::string bytes = encode(sample());
   for (std::size_t length = 0; length < bytes.size(); ++length) {

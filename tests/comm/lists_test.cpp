@@ -1,8 +1,10 @@
 // Lists of collectives in one call, and objects whose length only their sender knows.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "tests/comm/support/exact_values.hpp"
@@ -85,6 +87,33 @@ TEST(Lists, may_be_in_place_and_one_wrong_call_starts_none) {
   });
 }
 
+// Ranks 0 and 1 make a list of all_reduces of such counts; both hear the error.
+void expect_lists_differ(const std::array<std::vector<std::uint64_t>, 2>& counts, const std::string& words) {
+  testing::run_job(2, job_over("local"), [&](CommunicatorState& communicator) {
+    std::vector<float> values(100, 1);
+    std::vector<Operation> list;
+    float* next = values.data();
+    for (const std::uint64_t count : counts[static_cast<std::size_t>(communicator.rank())]) {
+      list.push_back(all_reduce(next, next, count, DataType::Float32));
+      next += count;
+    }
+    Status status = communicator.run(list);
+    if (status.ok()) status = communicator.close();
+    EXPECT_EQ(status.code(), Code::Mismatch) << status.to_string();
+    EXPECT_THAT(std::string(status.message()), ::testing::ContainsRegex(words));
+  });
+}
+
+TEST(Lists, that_differ_are_told_also_where_they_add_up_to_as_much) {
+  expect_lists_differ(
+      {{{4, 2}, {2, 4}}},
+      "rank 0 called all_reduce #1 of a list, together 6 float32 .counts [0-9a-f]+., sum, rank 1 called "
+      "all_reduce #1 of a list, together 6 .*; their lists differ");
+  expect_lists_differ({{{4, 2}, {2, 2, 2}}}, "their lists differ");
+  expect_lists_differ({{{4, 2}, {3, 2}}}, "of a list, together 6 float32 .*of a list, together 5 float32");
+  expect_lists_differ({{{4, 2}, {6}}}, "of a list, together 6 float32 .*, rank 1 called all_reduce #1 of 6 float32");
+}
+
 // One is exact alone in its block; next to a large number it would be rounded away.
 TEST(Lists, quantised_calls_keep_blocks_of_their_own_and_others_all_their_bits) {
   testing::run_job(2, job_over("local"), [](CommunicatorState& communicator) {
@@ -127,6 +156,28 @@ TEST(Objects, of_any_length_are_broadcast_and_gathered) {
     EXPECT_EQ(communicator.broadcast_object(&object, 5).code(), Code::InvalidArgument);
     EXPECT_TRUE(communicator.close().ok());
   });
+}
+
+TEST(Objects, need_a_place_to_go_to) {
+  Options options;
+  options.rank = 0;
+  options.size = 1;
+  auto communicator = Communicator::create(options);
+  ASSERT_TRUE(communicator.has_value()) << communicator.status().to_string();
+  const std::vector<std::byte> object(3);
+  const auto refused = [](const Status& status, const char* words) {
+    EXPECT_EQ(status.code(), Code::InvalidArgument) << status.to_string();
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(words));
+  };
+  refused(communicator->broadcast(nullptr), "broadcast: object is null");
+  refused(communicator->all_gather(object, nullptr), "all_gather: objects is null");
+  ASSERT_TRUE(communicator->start(send(object.data(), object.size(), DataType::UInt8, 0)).wait().ok());
+  refused(communicator->receive(nullptr).status(), "receive: object is null");
+  std::vector<std::byte> got;
+  EXPECT_TRUE(communicator->receive(&got).has_value());
+  EXPECT_EQ(got, object);
+  communicator->abort("enough");
+  EXPECT_EQ(communicator->broadcast(nullptr).code(), Code::Aborted);
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
-// What a message lane makes of frames that no Weft sends: an error that names the peer, and no harm.
+// What a message lane makes of frames that come at an odd moment, and of those that no Weft sends: an error that names
+// the peer, and no harm.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <deque>
+#include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
+#include "base/deadline.hpp"
 #include "comm/messages/messages.hpp"
 
 namespace weft::comm {
@@ -57,6 +63,78 @@ class Hostile final : public transports::Endpoint {
   std::uint64_t posted_ = 0;
   std::vector<std::byte> own_;
 };
+
+// Sends the frames that it is given, each when it is asked for, and takes whatever comes.
+class Scripted final : public transports::Endpoint {
+ public:
+  bool send(const void* /*data*/, std::size_t /*bytes*/, const transports::Signature& /*signature*/) override {
+    ++posted_;
+    return true;
+  }
+  const void* receive(std::size_t bytes, void* landing, const transports::Signature& /*expected*/) override {
+    landing_ = {static_cast<std::byte*>(landing), bytes};
+    return frames.empty() ? nullptr : &frames.front();
+  }
+  void release() override { frames.pop_front(); }
+  std::uint64_t sends_done() override { return posted_; }
+  bool unexpected(transports::Unexpected* /*what*/) override { return false; }
+  bool peek(transports::Unexpected* /*what*/) override { return false; }
+  Status failure() override { return {}; }
+  void cancel(int /*deadline_ms*/) override {}
+  // Until then it was free to write where the next message was to go.
+  ~Scripted() override { std::ranges::fill(landing_, std::byte{1}); }
+
+  std::deque<Frame> frames;
+
+ private:
+  std::uint64_t posted_ = 0;
+  std::span<std::byte> landing_;
+};
+
+MessageRequest short_receive(std::vector<std::uint8_t>& buffer, int timeout_ms, std::int32_t& left) {
+  MessageRequest request;
+  request.message = receive(buffer.data(), buffer.size(), DataType::UInt8, 1, 5);
+  request.message.timeout_ms = timeout_ms;
+  request.bytes = buffer.size();
+  request.deadline = base::Deadline::after_ms(timeout_ms);
+  request.left = &left;
+  return request;
+}
+
+TEST(Messages, that_were_withdrawn_leave_their_receive_the_time_that_it_was_given) {
+  Messages messages(0, 2);
+  auto endpoint = std::make_unique<Scripted>();
+  Scripted& peer = *endpoint;
+  messages.add_lane(1, std::move(endpoint), 256);
+  std::vector<std::uint8_t> buffer(300);
+  std::int32_t left = 1;
+  MessageRequest request = short_receive(buffer, 0, left);
+  messages.start(request);
+  peer.frames.push_back({.kind = FrameKind::Announce, .tag = 5, .bytes = 300, .id = 0});
+  EXPECT_TRUE(messages.advance());
+  EXPECT_FALSE(messages.withdraw_if_late(request)) << "its message has begun to move";
+  EXPECT_EQ(left, 1);
+  peer.frames.push_back({.kind = FrameKind::Withdraw, .id = 0});
+  EXPECT_TRUE(messages.advance());
+  EXPECT_EQ(left, 1);
+  EXPECT_TRUE(messages.withdraw_if_late(request));
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(request.outcome.code(), Code::Timeout);
+  EXPECT_NE(request.outcome.message().find("nothing matched within 0 ms"), std::string_view::npos)
+      << request.outcome.message();
+  EXPECT_EQ(messages.taken_from(1), 0U);
+}
+
+// AddressSanitizer finds it if the memory has gone before the lane.
+TEST(Messages, that_are_half_here_when_their_communicator_ends_keep_their_memory_until_the_lane_has_ended) {
+  Messages messages(0, 2);
+  auto endpoint = std::make_unique<Scripted>();
+  endpoint->frames.push_back({.kind = FrameKind::Eager, .tag = 5, .bytes = 200});
+  messages.add_lane(1, std::move(endpoint), 256);
+  EXPECT_TRUE(messages.advance());
+  ASSERT_NE(messages.left_over(1), nullptr);
+  EXPECT_FALSE(messages.left_over(1)->whole);
+}
 
 TEST(MessageFrames, that_are_none_are_told_by_what_is_wrong) {
   Frame frame;

@@ -11,8 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/comm/support/forwarding_transport.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
 #include "weft/communicator.hpp"
+#include "weft/operator.hpp"
 
 namespace weft::comm {
 namespace {
@@ -304,6 +306,44 @@ TEST(Messages, to_oneself_work_and_one_that_could_only_hang_is_refused) {
   });
 }
 
+TEST(Messages, to_oneself_that_no_receive_in_flight_has_room_for_are_refused_and_change_nothing) {
+  testing::run_job(1, local_job(), [](CommunicatorState& communicator) {
+    const auto data = pattern(kLong, 1);
+    std::vector<std::uint8_t> small(10), copy(kLong);
+    std::array<std::uint32_t, 2> tickets{};
+    ASSERT_TRUE(communicator.start(receive_bytes(small, 0, 1), &tickets[0]).ok());
+    const Status refused = communicator.run(send_bytes(data, 0, 1)).status();
+    EXPECT_EQ(refused.code(), Code::InvalidArgument) << refused.to_string();
+    EXPECT_NE(refused.message().find("would wait for itself"), std::string_view::npos) << refused.to_string();
+    EXPECT_FALSE(communicator.test(tickets[0]));
+    // With room behind it the message is taken there.
+    ASSERT_TRUE(communicator.start(receive_bytes(copy, 0, 1), &tickets[1]).ok());
+    EXPECT_TRUE(communicator.run(send_bytes(data, 0, 1)).has_value());
+    EXPECT_EQ(communicator.wait(tickets[0]).code(), Code::InvalidArgument);
+    EXPECT_TRUE(communicator.wait(tickets[1]).ok());
+    EXPECT_EQ(copy, data);
+    EXPECT_TRUE(communicator.close().ok());
+  });
+}
+
+TEST(Messages, of_elements_that_only_the_program_knows_are_like_others) {
+  testing::run_job(2, local_job(), [](CommunicatorState& communicator) {
+    const DataType pair = *opaque_type(16);
+    const std::array<std::uint64_t, 6> values{1, 2, 3, 4, 5, 6};
+    if (communicator.rank() == 0) {
+      const auto sent = communicator.run(send(values.data(), 3, pair, 1));
+      ASSERT_TRUE(sent.has_value()) << sent.status().to_string();
+    } else {
+      std::array<std::uint64_t, 6> got{};
+      const auto received = communicator.run(receive(got.data(), 3, pair));
+      ASSERT_TRUE(received.has_value()) << received.status().to_string();
+      EXPECT_EQ(received->count, 3U);
+      EXPECT_EQ(got, values);
+    }
+    EXPECT_TRUE(communicator.close().ok());
+  });
+}
+
 TEST(Messages, and_lists_and_objects_have_calls_of_their_own) {
   Options options;
   options.rank = 0;
@@ -567,6 +607,46 @@ TEST(Messages, end_with_abort_and_with_their_peer) {
     const Status status = communicator.run(receive(&value, 1, DataType::Int32, 1)).status();
     EXPECT_EQ(status.code(), Code::PeerLost) << status.to_string();
     EXPECT_EQ(status.peer(), 1);
+  });
+}
+
+// As shared memory finds a process that has ended before this one first named it.
+class NothingReachesRank0 final : public testing::ForwardingTransport {
+ public:
+  using ForwardingTransport::ForwardingTransport;
+  Result<std::unique_ptr<transports::Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
+                                                          int deadline_ms) override {
+    if (peer_rank == 0) return Status(Code::PeerLost, "rank 0 no longer listens", 0);
+    return ForwardingTransport::connect(self_rank, peer_rank, peer_address, deadline_ms);
+  }
+};
+
+TEST(Messages, from_any_source_come_from_those_that_are_left) {
+  testing::JobOptions job = local_job();
+  job.wrap = [](std::unique_ptr<transports::Transport> inner) {
+    return std::make_unique<NothingReachesRank0>(std::move(inner));
+  };
+  testing::run_job(3, job, [](CommunicatorState& communicator) {
+    int value = 5;
+    if (communicator.rank() == 0) return;  // destroys its communicator
+    if (communicator.rank() == 1) {
+      ASSERT_TRUE(communicator.run(send(&value, 1, DataType::Int32, 2, 3)).has_value());
+      // Not gone before the other has its message.
+      ASSERT_TRUE(communicator.run(receive(&value, 1, DataType::Int32, 2)).has_value());
+    } else {
+      int got = 0;
+      const auto received = communicator.run(receive(&got, 1, DataType::Int32));
+      ASSERT_TRUE(received.has_value()) << received.status().to_string();
+      EXPECT_EQ(*received, (Received{1, 3, 1}));
+      ASSERT_TRUE(communicator.run(send(&got, 1, DataType::Int32, 1)).has_value());
+    }
+  });
+  testing::run_job(2, job, [](CommunicatorState& communicator) {
+    if (communicator.rank() == 0) return;
+    int got = 0;
+    const Status status = communicator.run(receive(&got, 1, DataType::Int32)).status();
+    EXPECT_EQ(status.code(), Code::PeerLost) << status.to_string();
+    EXPECT_NE(status.message().find("rank 0"), std::string_view::npos) << status.to_string();
   });
 }
 

@@ -15,6 +15,7 @@ namespace weft::comm {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 testing::JobOptions local_job(int timeout_ms = 20'000) {
@@ -184,6 +185,21 @@ TEST(SplitMembers, members_with_different_lists_are_told_both) {
     EXPECT_THAT(std::string(status.message()),
                 AllOf(HasSubstr("rank 0 splits off ranks 0, 1, 2"), HasSubstr("rank 1 ranks 1, 0")));
     ++told;
+  });
+}
+
+// Each waits for the next, and none says its list to the one that waits for it.
+TEST(SplitMembers, lists_that_differ_in_a_circle_are_told_when_the_deadline_has_passed) {
+  testing::run_job(3, local_job(300), [](CommunicatorState& world) {
+    const int self = world.rank();
+    const Status status = world.split_members(std::vector<int>{self, (self + 1) % 3}).status();
+    EXPECT_EQ(status.code(), Code::Mismatch) << status.to_string();
+    // Rank 0 waits for rank 1 and rank 1 for rank 2; whoever is first is heard by all.
+    EXPECT_THAT(
+        std::string(status.message()),
+        AnyOf(HasSubstr("rank 0 splits off ranks 0, 1 and waited 0.3 s for rank 1, which splits off ranks 1, 2"),
+              HasSubstr("rank 1 splits off ranks 1, 2 and waited 0.3 s for rank 2, which splits off ranks 2, 0")));
+    EXPECT_EQ(world.split_members(std::vector<int>{self}).status().code(), Code::Mismatch);
   });
 }
 

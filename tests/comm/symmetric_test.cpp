@@ -1,15 +1,23 @@
 // Symmetric memory: collectives from and into it give what they give elsewhere, and what it is freed by.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <numeric>
+#include <string>
 
 #include "comm/symmetric.hpp"
 #include "tests/comm/support/thread_ranks.hpp"
+#include "transports/local.hpp"
+#include "weft/graph.hpp"
 #include "weft/schedule_builder.hpp"
 
 namespace weft::comm {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
 
@@ -129,19 +137,90 @@ TEST(SymmetricMemory, can_be_allocated_and_freed_more_often_than_peers_may_map_a
   });
 }
 
+// A transport that is short of memory for others to map.
+class WithoutMemory final : public transports::Transport {
+ public:
+  explicit WithoutMemory(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  std::string_view name() const override { return transport_->name(); }
+  std::size_t max_message() const override { return transport_->max_message(); }
+  bool crosses_hosts() const override { return transport_->crosses_hosts(); }
+  std::string address() const override { return transport_->address(); }
+  bool reaches(std::string_view peer_address) override { return transport_->reaches(peer_address); }
+  Result<std::unique_ptr<transports::Connection>> connect(int self_rank, int peer_rank, std::string_view peer_address,
+                                                          int deadline_ms) override {
+    return transport_->connect(self_rank, peer_rank, peer_address, deadline_ms);
+  }
+  Result<transports::Region> allocate(std::size_t /*bytes*/) override {
+    return Status(Code::ResourceExhausted, "there is none left");
+  }
+  void poll() override { transport_->poll(); }
+
+ private:
+  std::unique_ptr<Transport> transport_;
+};
+
 TEST(SymmetricMemory, a_rank_without_memory_is_named_to_all) {
-  testing::run_job(3, job_over("shm"), [](CommunicatorState& communicator) {
-    const std::size_t bytes = communicator.rank() == 1 ? std::size_t{1} << 50 : 4096;
-    const auto memory = SymmetricAllocation::create(communicator, bytes);
+  const auto graph = topology::model("cpu-2socket");
+  const auto stores = transports::LocalStoreHub::create(3);
+  const auto hub = transports::LocalHub::create();
+  testing::run_ranks(3, [&](int rank) {
+    RuntimeParts parts;
+    parts.options.rank = rank;
+    parts.options.size = 3;
+    parts.options.timeout_ms = 20'000;
+    parts.store = stores->store(rank);
+    parts.transports.push_back(hub->transport(rank));
+    if (rank == 1) parts.transports[0] = std::make_unique<WithoutMemory>(std::move(parts.transports[0]));
+    parts.graph = &*graph;
+    auto runtime = Runtime::create(std::move(parts));
+    ASSERT_TRUE(runtime.has_value()) << runtime.status().to_string();
+    const auto communicator = CommunicatorState::root(std::move(*runtime));
+    ASSERT_TRUE(communicator.has_value()) << communicator.status().to_string();
+    const auto memory = SymmetricAllocation::create(**communicator, 4096);
     ASSERT_FALSE(memory.has_value());
-    if (communicator.rank() != 1) {
+    EXPECT_EQ(memory.error().code(), Code::ResourceExhausted) << memory.error().to_string();
+    if (rank != 1) {
       EXPECT_EQ(memory.error().peer(), 1) << memory.error().to_string();
     }
     const float one = 1;
     float sum = 0;
-    EXPECT_TRUE(communicator.run(all_reduce(&one, &sum, 1, DataType::Float32)).ok());
+    EXPECT_TRUE((*communicator)->run(all_reduce(&one, &sum, 1, DataType::Float32)).ok());
     EXPECT_EQ(sum, 3);
   });
+}
+
+TEST(SymmetricMemory, ranks_that_ask_for_other_sizes_are_told_so) {
+  constexpr std::size_t kTooMuch = std::size_t{1} << 50;
+  for (const std::array<std::size_t, 2>& bytes : {std::array<std::size_t, 2>{2000, 9000}, {0, 100}, {kTooMuch, 100}}) {
+    testing::run_job(2, job_over("shm"), [&](CommunicatorState& communicator) {
+      const auto memory =
+          SymmetricAllocation::create(communicator, bytes[static_cast<std::size_t>(communicator.rank())]);
+      EXPECT_EQ(memory.status().code(), Code::Mismatch) << memory.status().to_string();
+      EXPECT_THAT(std::string(memory.status().message()),
+                  HasSubstr("rank 0 called allocate #1 of " + std::to_string(bytes[0]) +
+                            " bytes, rank 1 called allocate #1 of " + std::to_string(bytes[1]) + " bytes;"));
+    });
+  }
+}
+
+TEST(SymmetricMemory, a_free_matches_no_other_call_and_no_free_of_another_memory) {
+  for (const bool barrier_on_1 : {true, false}) {
+    testing::run_job(2, job_over("shm"), [&](CommunicatorState& communicator) {
+      auto first = SymmetricAllocation::create(communicator, 4096);
+      auto second = SymmetricAllocation::create(communicator, 4096);
+      ASSERT_TRUE(first.has_value() && second.has_value());
+      Status status;
+      if (communicator.rank() == 0) {
+        status = (*first)->release(communicator);
+      } else {
+        status = barrier_on_1 ? communicator.run(barrier()) : (*second)->release(communicator);
+      }
+      EXPECT_EQ(status.code(), Code::Mismatch) << status.to_string();
+      EXPECT_THAT(std::string(status.message()),
+                  AllOf(HasSubstr("rank 0 called free #5 of 4096 bytes from allocate #1, rank 1 called "),
+                        HasSubstr(barrier_on_1 ? "barrier #5" : "free #5 of 4096 bytes from allocate #3")));
+    });
+  }
 }
 
 TEST(SymmetricMemory, one_rank_has_plain_memory) {

@@ -1,5 +1,5 @@
 # The fuzz targets for libFuzzer, which clang brings. Of the library they compile what readers of files reach, and what judges only
-# for the target that does judge: half of base and topology, nothing else. Schedules need all of what is below them.
+# for the target that does judge: half of base and topology, nothing else. Schedules need all of what is below them, and of comm what binds them.
 set(root ${PROJECT_SOURCE_DIR})
 set(readers ${root}/base/*.cpp ${root}/topology/*.cpp)
 foreach(folder IN ITEMS fabric facts import probe record vendor)
@@ -23,7 +23,8 @@ foreach(source IN LISTS targets)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
   if(name STREQUAL "schedule_json_fuzz")
-    target_sources(${name} PRIVATE $<TARGET_OBJECTS:weft_base> $<TARGET_OBJECTS:weft_topology> $<TARGET_OBJECTS:weft_algorithms>)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:weft_base> $<TARGET_OBJECTS:weft_topology> $<TARGET_OBJECTS:weft_algorithms>
+      ${root}/comm/bound_plan.cpp ${root}/comm/places.cpp ${root}/comm/blocks.cpp)
   else()
     target_sources(${name} PRIVATE ${stream_parts} topology/support/recorded_tree.cpp $<TARGET_OBJECTS:fuzzed_readers>)
   endif()

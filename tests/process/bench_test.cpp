@@ -58,6 +58,16 @@ TEST(Bench, random_calls_on_several_threads_at_once_are_right) {
   }
 }
 
+TEST(Bench, random_calls_are_of_what_is_named_and_of_something) {
+  const auto named = run({program("weft-bench"), "--soak", "0.2", "all_reduce", "gather_v", "-n", "2"});
+  EXPECT_TRUE(named.succeeded()) << named.output;
+  EXPECT_THAT(named.output, HasSubstr(" calls of all_reduce, gather_v on 3 threads"));
+  const auto nothing =
+      run({program("weft-bench"), "--soak", "0.2", "reduce", "-n", "2", "--dtype", "float32", "--op", "bit_and"});
+  EXPECT_EQ(nothing.exit_code, 2) << nothing.output;
+  EXPECT_THAT(nothing.output, HasSubstr("nothing to soak"));
+}
+
 TEST(Bench, every_type_and_operator_is_right) {
   const auto outcome =
       run_bench({"all_reduce", "reduce_scatter", "-n", "3", "--dtype", "all", "--op", "all", "--min-bytes", "100",
@@ -249,6 +259,7 @@ TEST(Bench, ranks_that_are_given_different_arguments_are_told_both) {
       {"--channels 2", "", "rank 1 was given --channels 0, rank 0 2"},
       {"", "--transport shm", "rank 1 was given --transport shm, rank 0 none"},
       {"--iterations 3", "--iterations 4", "rank 1 was given --iterations 4, rank 0 3"},
+      {"--soak 0.2 --seed 3", "--soak 0.2", "rank 1 was given --seed 1, rank 0 3"},
   };
   for (const auto& [first, second, message] : cases) {
     for (const auto& outcome : run_two(first, second)) {

@@ -79,6 +79,20 @@ TEST(CalibrateProgram, what_was_tuned_stays) {
   EXPECT_EQ(calibrated(file, {"-n", "2"})->cells, cells);
 }
 
+TEST(CalibrateProgram, a_file_that_is_not_for_its_measurements_is_refused_and_stays) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/table.json";
+  const algorithms::MeasuredCell cell = {Collective::AllReduce, 2, 8, "ring", 1, 5};
+  std::ofstream(file) << MeasuredTable{"another", {cell}}.to_json();
+  const auto outcome = run({program("weft-bench"), "--calibrate", "--hosts", "1,1", "--table", file});
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("--table " + file + ": it holds measurements of another topology (another, "));
+  EXPECT_THAT(MeasuredTable::load(file)->cells, ::testing::ElementsAre(cell));
+  const auto nowhere = run({program("weft-bench"), "--calibrate", "-n", "2", "--table", "/no/such/folder/table.json"});
+  EXPECT_EQ(nowhere.exit_code, 2) << nowhere.output;
+  EXPECT_THAT(nowhere.output, HasSubstr("/no/such/folder/table.json"));
+}
+
 TEST(CalibrateProgram, one_rank_cannot) {
   const auto outcome = run({program("weft-bench"), "--calibrate", "-n", "1", "--table", "/dev/null"});
   EXPECT_EQ(outcome.exit_code, 2) << outcome.output;

@@ -56,6 +56,20 @@ TEST(TuneProgram, keeps_what_a_file_that_is_no_table_holds) {
   EXPECT_EQ(content(file), "not a table\n");
 }
 
+TEST(TuneProgram, a_table_that_cannot_be_written_is_refused_before_anything_is_measured) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/table.json";
+  std::ofstream(file) << MeasuredTable{"another", {{Collective::AllReduce, 2, 8, "ring", 1, 5}}}.to_json();
+  for (const std::string& table : {std::string("/no/such/folder/table.json"), folder.path(), file}) {
+    // To measure would take minutes.
+    const auto tuned = run({program("weft-bench"), "--tune", "all_reduce", "-n", "2", "--max-bytes", "512",
+                            "--time-budget", "60", "--table", table});
+    EXPECT_EQ(tuned.exit_code, 2) << tuned.output;
+    EXPECT_THAT(tuned.output, ::testing::StartsWith("weft-bench: --table " + table + ": "));
+    EXPECT_LT(tuned.seconds, 20);
+  }
+}
+
 TEST(RegretProgram, writes_a_cell_for_each_call) {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/regret.json";
@@ -74,7 +88,7 @@ TEST(RegretProgram, writes_a_cell_for_each_call) {
 TEST(TuneProgram, algorithms_are_not_given_where_they_are_compared) {
   const auto outcome = run({program("weft-bench"), "--tune", "-n", "2", "--algorithm", "ring"});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.output, HasSubstr("--algorithm leaves nothing to compare"));
+  EXPECT_THAT(outcome.output, HasSubstr("--tune and --regret compare all"));
   const auto uneven = run({program("weft-bench"), "--regret", "all_to_all_v", "-n", "2"});
   EXPECT_EQ(uneven.exit_code, 2);
   EXPECT_THAT(uneven.output, HasSubstr("all_to_all_v is chosen as all_to_all is"));
@@ -84,7 +98,7 @@ TEST(TuneProgram, what_it_would_ignore_is_refused) {
   for (const char* task : {"--tune", "--regret"}) {
     const auto outcome = run({program("weft-bench"), task, "all_reduce", "-n", "2", "--iterations", "3"});
     EXPECT_EQ(outcome.exit_code, 2) << task;
-    EXPECT_THAT(outcome.output, HasSubstr("--iterations, --warmup and --no-check go with measuring a collective"));
+    EXPECT_THAT(outcome.output, HasSubstr("--iterations goes with measured collectives and send_recv"));
   }
 }
 

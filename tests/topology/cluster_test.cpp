@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -259,34 +260,55 @@ TEST(Cluster, findings_keep_their_reference_and_need_no_node) {
               HasSubstr("weft_cluster_findings{id=\"net.duplicate_address\",severity=\"error\"} 1\n"));
 }
 
-TEST(Cluster, a_thousand_nodes_merge_in_time) {
-  std::vector<ClusterNode> nodes = nodes_of(1000);
-  for (std::size_t odd : {17U, 400U, 999U}) nodes[odd].survey->hosts[0].kernel.nvidia_driver = "535.1";
-  const auto start = std::chrono::steady_clock::now();
-  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
-  ASSERT_TRUE(report);
-  const std::string text = cluster_text(*report);
-  const auto took = std::chrono::steady_clock::now() - start;
-  EXPECT_THAT(text, HasSubstr("3 nodes unlike these: node18 node401 node1000"));
-#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
-  EXPECT_LT(took, std::chrono::seconds(6));  // 2 s with optimisation, see docs/topology.md
-#endif
-  RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+// What `report` takes of so many nodes. Of several takes the least, because the machine may be busy.
+std::chrono::duration<double> merging(std::size_t count, int takes, void (*change)(std::vector<ClusterNode>&)) {
+  std::chrono::duration<double> least{1e9};
+  for (int take = 0; take < takes; ++take) {
+    std::vector<ClusterNode> nodes = nodes_of(static_cast<int>(count));
+    change(nodes);
+    const auto start = std::chrono::steady_clock::now();
+    const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+    if (!report) throw std::runtime_error(report.error().to_string());
+    EXPECT_FALSE(cluster_text(*report).empty());
+    least = std::min<std::chrono::duration<double>>(least, std::chrono::steady_clock::now() - start);
+  }
+  return least;
 }
 
-TEST(Cluster, a_thousand_nodes_of_which_no_two_are_alike_merge_in_time) {
-  std::vector<ClusterNode> nodes = nodes_of(1000);
+// Ten times as many nodes take ten times as long where each is looked at once, and a hundred times where all are
+// compared with all. bench/cluster-merge measures it.
+constexpr double kGrowth = 40;
+
+TEST(Cluster, what_a_thousand_nodes_take_grows_with_their_number) {
+  const auto three_odd = [](std::vector<ClusterNode>& nodes) {
+    for (std::size_t odd : {17U, 40U, 99U}) nodes[odd].survey->hosts[0].kernel.nvidia_driver = "535.1";
+  };
+  EXPECT_LT(merging(1000, 2, three_odd), kGrowth * merging(100, 3, three_odd));
+}
+
+TEST(Cluster, what_a_thousand_nodes_take_of_which_no_two_are_alike_grows_with_their_number) {
+  const auto all_odd = [](std::vector<ClusterNode>& nodes) {
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      nodes[i].survey->hosts[0].kernel.nvidia_driver = "550." + std::to_string(i);
+  };
+  EXPECT_LT(merging(1000, 2, all_odd), kGrowth * merging(100, 3, all_odd));
+}
+
+TEST(Cluster, of_nodes_of_which_no_two_are_alike_each_is_a_group) {
+  std::vector<ClusterNode> nodes = nodes_of(100);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     nodes[i].survey->hosts[0].kernel.nvidia_driver = "550." + std::to_string(i);
-  const auto start = std::chrono::steady_clock::now();
   const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
   ASSERT_TRUE(report);
-  const auto took = std::chrono::steady_clock::now() - start;
-  EXPECT_EQ(report->groups.size(), 1000u);
-#if !WEFT_ADDRESS_SANITIZER && !WEFT_THREAD_SANITIZER
-  EXPECT_LT(took, std::chrono::seconds(12));
-#endif
-  RecordProperty("milliseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+  EXPECT_EQ(report->groups.size(), 100u);
+}
+
+TEST(Cluster, odd_ones_are_found_among_a_thousand_nodes) {
+  std::vector<ClusterNode> nodes = nodes_of(1000);
+  for (std::size_t odd : {17U, 400U, 999U}) nodes[odd].survey->hosts[0].kernel.nvidia_driver = "535.1";
+  const Result<ClusterReport> report = make_cluster_report(std::move(nodes));
+  ASSERT_TRUE(report);
+  EXPECT_THAT(cluster_text(*report), HasSubstr("3 nodes unlike these: node18 node401 node1000"));
 }
 
 void write_dump(const std::string& path, const Survey& survey) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "tests/transports/support/harness.hpp"
 #include "tests/transports/support/process.hpp"
@@ -320,6 +321,121 @@ TEST(Ucx, a_cancel_that_has_no_time_leaves_no_buffer_in_use) {
   rank.end->cancel(0);
   EXPECT_EQ(rank.end->sends_done(), posted);
   EXPECT_EQ(rank.end->failure().code(), Code::Aborted);
+}
+
+// Two ranks of this process with more than one lane.
+struct Pair {
+  Rank rank{0};
+  Rank peer{1};
+  Pair() {
+    rank.join(peer.transport->address());
+    peer.join(rank.transport->address());
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+  ~Pair() {  // each waits for the other's answer
+    std::thread leave([&] { rank.leave(); });
+    peer.leave();
+    leave.join();
+  }
+  bool brings(Endpoint& from, Endpoint& to, std::size_t bytes, std::uint32_t sequence) {
+    const auto data = pattern(bytes, sequence);
+    if (!from.send(data.data(), bytes, signature(sequence))) return false;
+    return takes(to, bytes, sequence) && eventually([&] { return poll(), from.sends_done() > 0; });
+  }
+  bool takes(Endpoint& to, std::size_t bytes, std::uint32_t sequence) {
+    std::vector<std::byte> landing(bytes);
+    const bool came =
+        eventually([&] { return poll(), to.receive(bytes, landing.data(), signature(sequence)) != nullptr; });
+    if (came) to.release();
+    return came && landing == pattern(bytes, sequence);
+  }
+  void poll() {
+    rank.transport->poll();
+    peer.transport->poll();
+  }
+};
+
+TEST(Ucx, a_lane_that_ends_while_it_waits_leaves_the_other_lanes_alone) {
+  Pair pair;
+  auto here = pair.rank.connection->open_lane(2).value();
+  const auto there = pair.peer.connection->open_lane(2).value();
+  ASSERT_TRUE(pair.brings(*there, *here, 8, 1));
+  std::vector<std::byte> landing(8);
+  EXPECT_EQ(here->receive(8, landing.data(), signature(2)), nullptr);
+  EXPECT_EQ(pair.rank.end->receive(8, landing.data(), signature(2)), nullptr);
+  here->cancel(1'000);
+  EXPECT_EQ(here->failure().code(), Code::Aborted);
+  here.reset();
+  EXPECT_TRUE(pair.rank.end->failure().ok()) << pair.rank.end->failure().to_string();
+  const auto data = pattern(8, 2);
+  EXPECT_TRUE(pair.peer.end->send(data.data(), data.size(), signature(2)));
+  EXPECT_TRUE(
+      eventually([&] { return pair.poll(), pair.rank.end->receive(8, landing.data(), signature(2)) != nullptr; }));
+  EXPECT_EQ(landing, data);
+  pair.rank.end->release();
+  pair.rank.end->receive(8, landing.data(), signature(3));
+  pair.rank.end.reset();  // the same without cancel()
+  EXPECT_TRUE(pair.rank.connection->open_lane(3).value()->failure().ok());
+}
+
+// A long message would wait to be fetched, and its sender give the connection up.
+TEST(Ucx, what_comes_for_retired_lanes_is_thrown_away) {
+  constexpr std::uint64_t kFirst = std::uint64_t{5} << 8;
+  Pair pair;
+  const auto large = pattern(1'000'000, 1);
+  const auto small = pattern(8, 2);
+  const auto before = pair.peer.connection->open_lane(kFirst + 3).value();
+  const auto after = pair.peer.connection->open_lane(kFirst + 255).value();
+  const auto others = pair.peer.connection->open_lane(kFirst + 256).value();
+  for (Endpoint* const end : {before.get(), others.get()}) {
+    ASSERT_TRUE(end->send(large.data(), large.size(), signature(1)));
+    ASSERT_TRUE(end->send(small.data(), small.size(), signature(2)));
+  }
+  for (int i = 0; i < 1'000; ++i) pair.poll();  // they are here
+  pair.rank.transport->retire(kFirst, 8);
+  ASSERT_TRUE(after->send(large.data(), large.size(), signature(1)));
+  EXPECT_TRUE(eventually([&] { return pair.poll(), before->sends_done() == 2 && after->sends_done() == 1; }));
+  EXPECT_TRUE(after->failure().ok()) << after->failure().to_string();
+  const auto kept = pair.rank.connection->open_lane(kFirst + 256).value();
+  EXPECT_TRUE(pair.takes(*kept, large.size(), 1));
+  EXPECT_TRUE(pair.takes(*kept, small.size(), 2));
+  for (const std::uint64_t lane : {kFirst + 3, kFirst + 255}) {
+    Unexpected what;
+    EXPECT_FALSE(pair.rank.connection->open_lane(lane).value()->peek(&what)) << lane;
+  }
+}
+
+TEST(Ucx, a_child_forked_while_ucx_is_in_use_is_refused) {
+  const auto child_is_refused = [](Pipe& pipe) {
+    const auto made = make_ucx_transport({.interface = "lo"});
+    EXPECT_EQ(made.status().code(), Code::Unsupported) << made.status().to_string();
+    pipe.write(made.status().to_string());
+    return 0;
+  };
+  {
+    const Rank rank(0);
+    { const Rank other(0); }  // one that ends does not count any more, but the first one does
+    Process child(child_is_refused);
+    const std::string words = child.pipe().read();
+    EXPECT_NE(words.find("was forked from one that was using UCX"), std::string::npos) << words;
+    EXPECT_NE(words.find("WEFT_TRANSPORTS=shm"), std::string::npos) << words;
+    EXPECT_EQ(child.wait(), 0);
+    const Rank goes_on(0);
+  }
+  Process child([](Pipe& pipe) {  // forked when it is in use no more
+    Rank rank(1);
+    rank.meet(pipe);
+    EXPECT_TRUE(rank.receive(pattern(8, 1), 1));
+    return 0;
+  });
+  Rank rank(0);
+  rank.meet(child.pipe());
+  const auto data = pattern(8, 1);
+  EXPECT_TRUE(rank.send(data, 1));
+  EXPECT_TRUE(rank.sends_done(1));
+  rank.leave();
+  EXPECT_EQ(child.wait(), 0);
 }
 
 TEST(Ucx, lanes_and_ranks_that_do_not_fit_into_a_tag_are_refused) {

@@ -54,7 +54,7 @@ void add(CLI::App& app, VerifyArguments& arguments) {
   app.add_option("ALGO", cases.algorithm,
                  "The algorithm, as in all_reduce/ring; or FILE.json, a schedule as export writes it");
   app.add_flag("--all", arguments.all, "All algorithms");
-  app.add_option("--from", arguments.from, "A schedule from a JSON file, whatever its name ends in");
+  app.add_option("--from", arguments.from, "A schedule from a JSON file or a pipe, whatever its name ends in");
   app.add_option("--ranks", cases.ranks, "Numbers of ranks, as in 1-32,127,257")->capture_default_str();
   app.add_option("--roots", cases.roots, "all, or root ranks as in 0-3")->capture_default_str();
   app.add_option("--channels", cases.channels,

@@ -60,7 +60,7 @@ static void types(weft_comm_t comm) {
                 "weft_all_reduce: datatype 77 is no weft_data_type_t; they are WEFT_INT8 (0) to WEFT_FLOAT8_E5M2 (11)");
   CHECK_REFUSED(weft_all_gather(in, out, COUNT, (weft_data_type_t)-1, comm, &request), "datatype -1 is no");
   CHECK_REFUSED(weft_all_reduce(in, out, COUNT, WEFT_FLOAT32, (weft_reduce_op_t)5, comm, NULL),
-                "this communicator has made no such operator");
+                "this communicator has no such operator");
   CHECK_REFUSED(weft_reduce(in, out, COUNT, WEFT_FLOAT32, (weft_reduce_op_t)-4, 0, comm, NULL), "op -4 is no");
   CHECK_REFUSED(weft_all_reduce(in, out, COUNT, WEFT_FLOAT32, WEFT_BIT_AND, comm, &request),
                 "weft_all_reduce: bit_and is not defined for float32");

@@ -81,6 +81,65 @@ static void wrong_arguments_are_named(struct rank* self) {
   CHECK(request == NULL);
 }
 
+static void one_whose_own_time_is_over_is_withdrawn_and_all_goes_on(struct rank* self) {
+  static uint8_t out[LONG];
+  int32_t value = 8, got = 0;
+  weft_received_t received = {9, 9, 9};
+  weft_request_t request = NULL;
+  weft_status_t health = WEFT_ERROR_INTERNAL;
+  weft_message_options_t options = WEFT_MESSAGE_OPTIONS_INITIALIZER;
+  options.timeout_ms = 20;
+  if (self->rank == 0) {
+    CHECK_FAILS(weft_recv_with(&got, 1, WEFT_INT32, 1, 77, &received, &options, self->comm, NULL), WEFT_ERROR_TIMEOUT,
+                "weft_recv_with: receive of up to 1 int32 from rank 1, tag 77: nothing matched within 20 ms, and it is "
+                "withdrawn");
+    CHECK_FAILS(weft_send_with(out, LONG, WEFT_UINT8, 1, 78, &options, self->comm, NULL), WEFT_ERROR_TIMEOUT,
+                "weft_send_with: send of 100000 uint8 to rank 1, tag 78: nothing matched within 20 ms");
+    CHECK_OK(weft_recv_with(&got, 1, WEFT_INT32, 1, 77, &received, &options, self->comm, &request));
+    CHECK_FAILS(weft_wait(&request, WEFT_UNTIL_DEADLINE), WEFT_ERROR_TIMEOUT, "weft_wait: receive of up to 1 int32");
+    CHECK(request == NULL);
+    CHECK_OK(weft_group_start());
+    CHECK_OK(weft_recv_with(&got, 1, WEFT_INT32, 1, 77, &received, &options, self->comm, NULL));
+    CHECK_FAILS(weft_group_end(), WEFT_ERROR_TIMEOUT, "weft_group_end: receive of up to 1 int32");
+    CHECK(got == 0 && received.source == 9 && received.tag == 9 && received.count == 9);
+    CHECK_OK(weft_comm_get_async_error(self->comm, &health));
+    CHECK(health == WEFT_SUCCESS);
+  }
+  CHECK_OK(weft_barrier(self->comm, NULL));
+  options.timeout_ms = PATIENT_MS;
+  if (self->rank == 0) CHECK_OK(weft_send_with(&value, 1, WEFT_INT32, 1, 77, &options, self->comm, NULL));
+  if (self->rank == 1) {
+    CHECK_OK(weft_recv_with(&got, 1, WEFT_INT32, 0, 77, &received, NULL, self->comm, NULL));
+    CHECK(got == value && received.source == 0 && received.count == 1);
+  }
+}
+
+static void options_of_other_versions_are_taken_or_named(struct rank* self) {
+  struct {
+    weft_message_options_t known;
+    int64_t more; /* of a version to come */
+  } newer = {WEFT_MESSAGE_OPTIONS_INITIALIZER, 0};
+  int32_t value = 3, got = 0;
+  if (self->rank != 0) return;
+  newer.known.size = sizeof newer;
+  CHECK_OK(weft_send_with(&value, 1, WEFT_INT32, 0, 6, &newer.known, self->comm, NULL));
+  CHECK_OK(weft_recv_with(&got, 1, WEFT_INT32, 0, 6, NULL, &newer.known, self->comm, NULL));
+  CHECK(got == value);
+  newer.more = 1;
+  CHECK_REFUSED(weft_send_with(&value, 1, WEFT_INT32, 0, 6, &newer.known, self->comm, NULL),
+                "weft_send_with: options: byte 16 of 24 is set, but weft_message_options_t ends at byte 16");
+  newer.known.size = 3;
+  CHECK_REFUSED(weft_send_with(&value, 1, WEFT_INT32, 0, 6, &newer.known, self->comm, NULL), "options->size is 3");
+  newer.known.size = sizeof newer.known;
+  newer.known.version = 9;
+  CHECK_REFUSED(weft_recv_with(&got, 1, WEFT_INT32, 0, 6, NULL, &newer.known, self->comm, NULL),
+                "options->version is 9");
+  newer.known.version = WEFT_MESSAGE_OPTIONS_VERSION;
+  newer.known.timeout_ms = -2;
+  CHECK_REFUSED(weft_recv_with(&got, 1, WEFT_INT32, 0, 6, NULL, &newer.known, self->comm, NULL),
+                "options->timeout_ms is -2; give 0 or more, or WEFT_UNTIL_DEADLINE");
+}
+
 static void many_buffers_are_reduced_in_one_call(struct rank* self) {
   static int32_t long_in[RANKS][LONG], long_out[RANKS][LONG];
   int32_t one = self->rank, two[2] = {1, 10};
@@ -110,6 +169,8 @@ static void healthy(struct rank* self) {
   a_group_cannot_wait_for_itself(self);
   what_does_not_fit_is_still_there(self);
   wrong_arguments_are_named(self);
+  one_whose_own_time_is_over_is_withdrawn_and_all_goes_on(self);
+  options_of_other_versions_are_taken_or_named(self);
   many_buffers_are_reduced_in_one_call(self);
   CHECK_OK(weft_comm_close(self->comm));
 }

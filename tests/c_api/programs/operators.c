@@ -34,8 +34,8 @@ static void lower_ranks_come_first(struct rank* self) {
   CHECK_REFUSED(weft_all_reduce(in, out, COUNT, WEFT_FLOAT32, op, self->comm, NULL),
                 "weft_all_reduce: the operator first_set was made for int32, not for float32");
   CHECK_OK(weft_red_op_destroy(op, self->comm));
-  CHECK_REFUSED(weft_all_reduce(in, out, COUNT, WEFT_INT32, op, self->comm, NULL), "has made no such operator");
-  CHECK_REFUSED(weft_red_op_destroy(op, self->comm), "has made no such operator");
+  CHECK_REFUSED(weft_all_reduce(in, out, COUNT, WEFT_INT32, op, self->comm, NULL), "has no such operator");
+  CHECK_REFUSED(weft_red_op_destroy(op, self->comm), "has no such operator");
 }
 
 static void a_factor_for_each_rank(struct rank* self) {

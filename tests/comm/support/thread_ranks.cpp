@@ -62,6 +62,8 @@ void run_job(int size, const JobOptions& job, const std::function<void(comm::Com
     if (!job.host_ids.empty()) parts.options.host_id = job.host_ids[static_cast<std::size_t>(rank)];
     parts.store = stores->store(rank);
     parts.transports = transports_of(job, hubs, rank, parts.options);
+    if (job.wrap)
+      for (auto& transport : parts.transports) transport = job.wrap(std::move(transport));
     parts.graph = &*graph;
     auto runtime = comm::Runtime::create(std::move(parts));
     ASSERT_TRUE(runtime.has_value()) << runtime.status().to_string();

@@ -18,6 +18,8 @@ struct JobOptions {
   transports::SimOptions sim;         // of sim
   Options options;                    // rank and size are filled in
   std::vector<std::string> host_ids;  // by rank; empty: all on one host
+  // What each transport is put into, for a test that looks at what is asked of it; empty: nothing.
+  std::function<std::unique_ptr<transports::Transport>(std::unique_ptr<transports::Transport>)> wrap;
 };
 
 // Runs `body` once per rank, each on its own thread, and returns when all have ended.

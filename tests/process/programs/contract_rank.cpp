@@ -1,5 +1,7 @@
 // A rank that does what the contracts of weft/communicator.hpp and weft/work.hpp are about. One of two:
 //   fork       rank 0 forks between collectives; the child tries every call
+//   child      both ranks fork; their children make a communicator of their own, at the port given
+//   ucx-child  the same over UCX, which the children are refused
 //   dropped    rank 0 drops a Work before rank 1 has joined in
 //   threads    rank 0 calls from a second thread while the first one waits
 //   events     rank 0 waits for operations by poll()
@@ -13,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -56,6 +59,9 @@ void use_in_child(weft::Communicator& communicator, weft::Work& work, weft::Plan
   expect_refused(communicator.split(0).status(), kWords, "split");
   expect_refused(communicator.split_members({0, 1}).status(), kWords, "split_members");
   expect_refused(communicator.set_algorithms("all_reduce:ring"), kWords, "set_algorithms");
+  expect_refused(communicator.create_pre_mul_sum(weft::DataType::Float32, 2).status(), kWords, "create_pre_mul_sum");
+  expect_refused(communicator.create_operator({}).status(), kWords, "create_operator");
+  expect_refused(communicator.run(std::vector<weft::Operation>()), kWords, "run of a list");
   expect_refused(communicator.event_descriptor().status(), kWords, "event_descriptor");
   expect_refused(communicator.close(), kWords, "close");
   expect_refused(communicator.health(), kWords, "health");
@@ -97,6 +103,37 @@ weft::Status fork_between_calls(weft::Communicator& communicator) {
   WEFT_TRY(work.wait());
   expect(sum.done(), "the parent's operation is whole");
   return communicator.barrier();
+}
+
+weft::Status work_in_child(weft::Options options, const char* port, int timeout_ms) {
+  options.rendezvous_port = std::atoi(port);
+  options.timeout_ms = timeout_ms;
+  WEFT_TRY_ASSIGN(weft::Communicator communicator, weft::Communicator::create(options));
+  Sum sum;
+  WEFT_TRY(communicator.run(sum.operation()));
+  expect(sum.done(), "the children's operation is whole");
+  return communicator.close();
+}
+
+// `words`: by which the children are refused; empty: they are not.
+weft::Status fork_workers(const weft::Options& options, weft::Communicator& communicator, const char* port,
+                          std::string_view words) {
+  WEFT_TRY(communicator.barrier());
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    // Whoever is refused may be gone before the other one looks for it.
+    const weft::Status status = work_in_child(options, port, words.empty() ? options.timeout_ms : 1'000);
+    if (words.empty()) expect(status.ok(), status.to_string());
+    if (!words.empty()) expect_refused(status, words, "the child");
+    ::_exit(failures);
+  }
+  Sum sum;
+  WEFT_TRY(communicator.run(sum.operation()));
+  int status = -1;
+  expect(pid > 0 && ::waitpid(pid, &status, 0) == pid, "the child is there");
+  expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends well");
+  expect(sum.done(), "the parents' operation is whole");
+  return communicator.close();
 }
 
 weft::Status drop_a_work(weft::Communicator& communicator) {
@@ -218,10 +255,12 @@ weft::Status poll_for_the_end(weft::Communicator& communicator) {
   return {};
 }
 
-weft::Status run(std::string_view what) {
+weft::Status run(std::string_view what, const char* port) {
   WEFT_TRY_ASSIGN(const weft::Options options, weft::Options::from_environment());
   WEFT_TRY_ASSIGN(weft::Communicator communicator, weft::Communicator::create(options));
   if (what == "fork") return fork_between_calls(communicator);
+  if (what == "child") return fork_workers(options, communicator, port, "");
+  if (what == "ucx-child") return fork_workers(options, communicator, port, "forked from one that was using UCX");
   if (what == "dropped") return drop_a_work(communicator);
   if (what == "threads") return call_from_two_threads(communicator);
   if (what == "events") return poll_for_events(communicator);
@@ -238,7 +277,7 @@ weft::Status run(std::string_view what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const weft::Status status = run(argc > 1 ? argv[1] : "");
+  const weft::Status status = run(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");
   if (!status.ok()) return std::fprintf(stderr, "%s\n", status.to_string().c_str()), 1;
   return failures == 0 ? 0 : 3;
 }
