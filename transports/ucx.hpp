@@ -9,11 +9,11 @@
 namespace weft::transports {
 
 struct UcxOptions {
-  std::string interface;  // network interface (UCX_NET_DEVICES); empty: UCX chooses
+  std::string interface;  // "eth0", or a rail each: "eth0,eth1" (UCX_NET_DEVICES); empty: UCX chooses
 };
 
-// One UCX worker. Lane ids have at most 28 bits, ranks 16. Signatures are compared by a digest of 20 bits and not
-// carried.
+// One UCX worker a rail. Lane ids have at most 28 bits, ranks 16. Signatures are compared by a digest of 20 bits and
+// not carried.
 Result<std::unique_ptr<Transport>> make_ucx_transport(const UcxOptions& options);
 
 }  // namespace weft::transports

@@ -64,7 +64,7 @@ Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const std::string& interfac
 }
 
 Status UcxWorker::start(const std::string& interface) {
-  WEFT_TRY(base::check_interface(interface));  // UCX itself only warns, and then reaches nobody
+  WEFT_TRY(base::check_interfaces(interface));  // UCX itself only warns, and then reaches nobody
   WEFT_TRY_ASSIGN(const auto config, read_config(interface));
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
