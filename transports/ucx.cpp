@@ -57,6 +57,9 @@ class UcxTransport final : public Transport {
  public:
   UcxTransport(std::vector<std::unique_ptr<UcxWorker>> rails, base::Usage usage)
       : rails_(std::move(rails)), usage_(usage) {}
+  UcxTransport(const UcxTransport&) = delete;
+  UcxTransport& operator=(const UcxTransport&) = delete;
+  ~UcxTransport() override { UcxWorker::wait_for_parted(rails_); }
 
   std::string_view name() const override { return "ucx"; }
   std::size_t max_message() const override { return kMaxMessage; }
@@ -122,6 +125,8 @@ Result<std::vector<std::unique_ptr<UcxWorker>>> make_rails(const std::string& in
 Result<std::unique_ptr<Transport>> make_ucx_transport(const UcxOptions& options) {
   const base::Usage before = base::usage_of_process();
   WEFT_TRY_ASSIGN(auto rails, make_rails(options.interface));
+  if (rails.size() > 1 && options.note)
+    options.note(fmt::format("ucx sends long messages over {} rails at once: {}", rails.size(), options.interface));
   const base::Usage after = base::usage_of_process();
   const base::Usage usage{.descriptors = std::max(0, after.descriptors - before.descriptors),
                           .threads = std::max(0, after.threads - before.threads)};

@@ -180,10 +180,18 @@ void UcxWorker::progress() {
   leaving_.erase(left, leaving_.end());
 }
 
-UcxWorker::~UcxWorker() {
+void UcxWorker::wait_for_parted(const std::vector<std::unique_ptr<UcxWorker>>& workers) {
+  const auto waits = [](const std::unique_ptr<UcxWorker>& worker) {
+    return !worker->leaving_.empty() && !worker->halted_;
+  };
   const auto deadline = base::Deadline::after_ms(kLeaveDeadlineMs);
-  while (!leaving_.empty() && !halted_ && !deadline.passed()) progress();
-  std::exchange(leaving_, {}).clear();  // by force
+  while (std::ranges::any_of(workers, waits) && !deadline.passed()) {
+    for (const auto& worker : workers) worker->progress();
+  }
+}
+
+UcxWorker::~UcxWorker() {
+  std::exchange(leaving_, {}).clear();
   if (worker_ != nullptr) ucp_worker_destroy(worker_);
   if (context_ != nullptr) ucp_cleanup(context_);
 }
