@@ -184,8 +184,9 @@ typedef struct weft_unique_id {
 } weft_unique_id_t;
 
 /* Makes an id. Call it on the host on which rank 0 will be, once for each communicator, and give all ranks the same
- * bytes. Opens nothing and keeps nothing. Takes addresses of WEFT_INTERFACE (the first) if set, else of all interfaces. Any
- * thread. NOT_FOUND: no interface with an address; SYSTEM: the system gave no port or random number. */
+ * bytes. Opens nothing and keeps nothing. Takes addresses of WEFT_INTERFACE if that is set (of the
+ * first it names), else of all interfaces. Any thread. NOT_FOUND: no interface with an address; SYSTEM: the system gave
+ * no port or random number. */
 weft_status_t weft_get_unique_id(weft_unique_id_t* id);
 
 /* As ncclCommInitRankConfig: rank `rank` of `nranks` that hold the same id. */
