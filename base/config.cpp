@@ -121,7 +121,9 @@ constexpr std::array kVariables = {
     Variable{"WEFT_HOST_ID", "text", "", "host_id",
              "Separates ranks of one machine as if they ran on several; never joins two machines",
              set_text<&Options::host_id>},
-    Variable{"WEFT_INTERFACE", "name", "", "interface", "Network interface for the store and for UCX: eth0",
+    Variable{"WEFT_INTERFACE", "list of names", "", "interface",
+             "Network interface for the store and for UCX: eth0; several share long messages between hosts, the first "
+             "has the store: eth0,eth1",
              set_text<&Options::interface>},
     Variable{"WEFT_SINGLE_COPY", "1 or 0", "1", "single_copy",
              "Long messages within a host may be read from the sender's memory, where the system allows it",

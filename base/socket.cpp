@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "base/assert.hpp"
+#include "base/parse.hpp"
 
 namespace weft::base {
 namespace {
@@ -126,15 +127,40 @@ std::vector<InterfaceAddress> interface_addresses() {
   return addresses;
 }
 
-Status check_interface(const std::string& name) {
-  if (name.empty() || ::if_nametoindex(name.c_str()) != 0) return {};
+std::vector<std::string> interface_names(std::string_view interfaces) {
+  if (interfaces.empty()) return {};
+  const auto names = split(interfaces, ',');
+  return {names.begin(), names.end()};
+}
+
+namespace {
+
+Status no_such_interface(const std::string& interfaces, const std::string& name) {
   std::vector<std::string> known;
   const std::unique_ptr<struct if_nameindex, decltype(&::if_freenameindex)> all(::if_nameindex(), &::if_freenameindex);
   for (const struct if_nameindex* entry = all.get(); entry != nullptr && entry->if_index != 0; ++entry)
     known.emplace_back(entry->if_name);
-  return Status(
-      Code::InvalidArgument,
-      fmt::format("WEFT_INTERFACE={}: there is no such network interface; there are {}", name, fmt::join(known, ", ")));
+  const std::string which = name == interfaces ? "such network interface" : fmt::format("network interface '{}'", name);
+  return Status(Code::InvalidArgument, fmt::format("WEFT_INTERFACE={}: there is no {}; there are {}", interfaces, which,
+                                                   fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+Status check_interfaces(const std::string& interfaces) {
+  const auto names = interface_names(interfaces);
+  if (names.size() > kMostInterfaces) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("WEFT_INTERFACE={}: these are {} network interfaces; give at most {}", interfaces,
+                              names.size(), kMostInterfaces));
+  }
+  for (const std::string& name : names) {
+    if (::if_nametoindex(name.c_str()) == 0) return no_such_interface(interfaces, name);
+    if (std::ranges::count(names, name) > 1) {
+      return Status(Code::InvalidArgument, fmt::format("WEFT_INTERFACE={}: '{}' is named twice", interfaces, name));
+    }
+  }
+  return {};
 }
 
 SocketAddress any_address() {

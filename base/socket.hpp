@@ -37,9 +37,13 @@ struct InterfaceAddress {
 // Of interfaces that are up, in the system's order, IPv4 before IPv6; without link-local IPv6.
 std::vector<InterfaceAddress> interface_addresses();
 
-// OK if there is a network interface of that name, up or not, or if the name is empty. InvalidArgument, with
+// The names in WEFT_INTERFACE, "eth0" or "eth0,eth1"; none if it is empty. The first one is the store's.
+std::vector<std::string> interface_names(std::string_view interfaces);
+// Each is a UCX context of its own, polled one after the other.
+inline constexpr std::size_t kMostInterfaces = 4;
+// OK if there is a network interface of each name, up or not, or if there is no name. InvalidArgument, with
 // WEFT_INTERFACE and the names there are.
-Status check_interface(const std::string& name);
+Status check_interfaces(const std::string& interfaces);
 
 // All addresses of this host, IPv4 and IPv6 where the system has both.
 SocketAddress any_address();

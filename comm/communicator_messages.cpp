@@ -109,7 +109,7 @@ Status CommunicatorState::begin(const Message& message, std::vector<std::byte>* 
 }
 
 Result<Received> CommunicatorState::run(const Message& message, std::vector<std::byte>* object) {
-  if (forked()) return in_child();
+  WEFT_TRY(health());
   if (waits_.load(std::memory_order_relaxed)) return busy();
   WEFT_TRY(check_message(message));
   auto guard = runtime_->progress().guard();
@@ -138,7 +138,7 @@ Result<Received> CommunicatorState::run(const Message& message, std::vector<std:
 }
 
 Status CommunicatorState::start(const Message& message, std::uint32_t* ticket) {
-  if (forked()) return in_child();
+  WEFT_TRY(health());
   WEFT_TRY(check_message(message));
   const auto guard = runtime_->progress().guard();
   Slot* slot = nullptr;
@@ -154,6 +154,7 @@ Status CommunicatorState::start(const Message& message, std::uint32_t* ticket) {
 }
 
 Status CommunicatorState::run(std::span<const Message> messages, std::span<Received> received) {
+  WEFT_TRY(health());
   if (!received.empty() && received.size() != messages.size()) {
     return Status(Code::InvalidArgument,
                   fmt::format("there are {} places for what {} messages receive; give as many, or none",

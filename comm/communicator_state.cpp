@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kMaxSlice = std::size_t{256} << 10;
 
 constexpr int kCancelDeadlineMs = 2000;
+constexpr int kCancelLeastMs = 1000;
 
 // Also when memory runs out: a wait that has ended makes nobody busy.
 class WaitsNow final {
@@ -468,7 +469,8 @@ void CommunicatorState::give_up() {
   const auto deadline = base::Deadline::after_ms(kCancelDeadlineMs);  // of all lanes together
   engine_.cancel(deadline.remaining_ms());
   if (messages_ != nullptr) {
-    messages_->cancel(deadline.remaining_ms());
+    // A lane whose transport has no time to end must stop all others of its transport, so messages have some left.
+    messages_->cancel(std::max(deadline.remaining_ms(), kCancelLeastMs));
     for (const auto& slot : slots_)
       if (slot->is_message) slot->operation.channels_left = 0;
   }

@@ -156,7 +156,7 @@ std::uint64_t Member::memory_bytes() const {
 Control::Control(transports::Store& store, Failed failed) : store_(store), failed_(std::move(failed)) {}
 
 Control::~Control() {
-  WEFT_ASSERT(members_.empty());  // communicators end before the one that they were split from
+  WEFT_ASSERT(members_.empty());  // the last communicator to end takes the runtime with it
   store_.listen({});
 }
 

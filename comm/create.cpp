@@ -36,7 +36,7 @@ Status check(const Options& options) {
     return Status(Code::InvalidArgument,
                   "Options::rendezvous_host is empty; set it to where rank 0 listens (WEFT_RENDEZVOUS=host:port)");
   }
-  WEFT_TRY(base::check_interface(options.interface));
+  WEFT_TRY(base::check_interfaces(options.interface));
   return transports::check_transports(options);
 }
 

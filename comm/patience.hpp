@@ -3,12 +3,14 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <thread>
 
 namespace weft::comm {
 
@@ -22,31 +24,48 @@ inline void relax() {
 }
 
 // Whether others want to run on this core: then spinning only keeps them from it, and with them perhaps the peer that
-// is waited for. With more ranks than cores that is known. Otherwise yields tell: one that comes back at once found
-// nobody (0.2 us), another let somebody run (1.2 us and more). So programs beside this one, ranks of other emulated
-// hosts and helper threads count, too. Any thread.
+// is waited for. With more ranks than cores that is known. Otherwise the kernel tells how often it took the core from
+// the thread, also when the thread yielded: so programs beside this one, ranks of other emulated hosts and helper
+// threads count, too. Any thread.
 class Crowding final {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit Crowding(bool oversubscribed) : known_(oversubscribed) {}
 
-  bool crowded() const { return known_ || score_.load(std::memory_order_relaxed) >= kCrowded; }
-  bool known() const { return known_; }
-  void learn(std::chrono::nanoseconds yielded_for) {
-    const int score = score_.load(std::memory_order_relaxed);
-    const bool others = yielded_for >= kOthersRan;
-    score_.store(others ? std::min(score + kStep, kMost) : std::max(score - 1, 0), std::memory_order_relaxed);
+  bool crowded() const { return known_ || crowded_.load(std::memory_order_relaxed); }
+  // Now and then while a thread waits; a system call every kWindow at most.
+  void look(Clock::time_point now) {
+    if (known_ || now.time_since_epoch() < next_.load(std::memory_order_relaxed)) return;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return;
+    rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    learn(std::this_thread::get_id(), now, usage.ru_nivcsw);
+    next_.store((now + kWindow).time_since_epoch(), std::memory_order_relaxed);
+  }
+  // That so often in all the core was taken from a thread. One at a time.
+  void learn(std::thread::id thread, Clock::time_point now, long switches) {
+    const long taken = switches - switches_;
+    if (thread == thread_) crowded_.store(taken >= kTimes && taken * kEach >= now - since_, std::memory_order_relaxed);
+    thread_ = thread;
+    since_ = now;
+    switches_ = switches;
   }
 
  private:
-  static constexpr std::chrono::nanoseconds kOthersRan{800};
-  // Two in a row, not one, which may have been an interrupt; and it takes many yields to nobody until it is over: a
-  // scheduler may let the one that yields go on although others wait.
-  static constexpr int kStep = 64;
-  static constexpr int kCrowded = 128;
-  static constexpr int kMost = 512;
+  static constexpr std::chrono::milliseconds kWindow{16};
+  // Once may be an interrupt. Threads that share a core without ever yielding take turns of some milliseconds.
+  static constexpr long kTimes = 2;
+  static constexpr std::chrono::milliseconds kEach{10};
 
   bool known_;
-  std::atomic<int> score_ = 0;  // what is lost where two threads learn at once does no harm
+  std::atomic<bool> crowded_ = false;
+  std::atomic<Clock::duration> next_ = Clock::duration::min();
+  std::mutex mutex_;
+  std::thread::id thread_;  // of what was learnt last
+  Clock::time_point since_;
+  long switches_ = 0;
 };
 
 // Rounds that a blocking call tries before it waits by the book: most small operations end within them.
@@ -106,7 +125,7 @@ class Patience final {
     if (idle_ms_ > kNapAfterMs) {
       nap();
     } else {
-      yield();
+      sched_yield();
     }
     if (rounds_ % kRoundsPerClock != 0 && idle_ms_ <= kNapAfterMs) return false;
     return look_at_clock();
@@ -143,18 +162,9 @@ class Patience final {
       const Clock::time_point now = Clock::now();
       if (rounds_ == kSpinsPerClock) spinning_since_ = now;
       spun_ = now - spinning_since_ > kSpin;
+      if (spun_) crowding_.look(now);
     }
     return !spun_;
-  }
-
-  void yield() {
-    if (crowding_.known()) {
-      sched_yield();
-      return;
-    }
-    const Clock::time_point before = Clock::now();
-    sched_yield();
-    crowding_.learn(Clock::now() - before);
   }
 
   static void nap() {
@@ -169,6 +179,7 @@ class Patience final {
       since_ = last_look_ = now;
     }
     idle_ms_ = std::chrono::duration<double, std::milli>(now - since_).count();
+    crowding_.look(now);
     if (std::chrono::duration<double, std::milli>(now - last_look_).count() < kLookMs) return false;
     last_look_ = now;
     return true;

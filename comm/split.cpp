@@ -24,7 +24,7 @@ constexpr double kVerdictMs = 1000;
 }  // namespace
 
 Result<std::unique_ptr<CommunicatorState>> CommunicatorState::split(int color, int key) {
-  if (forked()) return in_child();
+  WEFT_TRY(health());
   const auto turn = runtime_->split_turn();
   if (!turn.owns_lock()) return another_splits("split");
   const SplitEntry own{color, key, static_cast<std::int32_t>(runtime_->next_id)};

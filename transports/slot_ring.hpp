@@ -1,7 +1,7 @@
 // The ring of slots: one direction of a lane over memory that two threads or processes share.
 //
 //   lines   16 x 64 bytes, written by the sender:   | sequence | bytes | signature | payload (40) |
-//   credit  one line, written by the receiver:      | messages released so far                    |
+//   credit  two lines, written by the receiver:     | messages released so far | what they cost   |
 //   bulk    16 slots of slot_bytes, for payloads above 40 bytes
 //
 // Message n (from 0) uses line and slot n % 16 and is there once the line's sequence is n + 1. A payload of up to 40

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,14 +22,13 @@ constexpr std::array<std::string_view, 2> kPreference = {"shm", "ucx"};
 
 // `name` is one of kPreference.
 Result<std::unique_ptr<Transport>> make_transport(std::string_view name, const Options& options) {
+  auto note = [options](const std::string& text) { base::logger_of(options).info("{}", text); };
   if (name == "shm") {
     return make_shm_transport(
-        {.host_id = options.host_id, .single_copy = options.single_copy, .note = [options](const std::string& text) {
-           base::logger_of(options).info("{}", text);
-         }});
+        {.host_id = options.host_id, .single_copy = options.single_copy, .note = std::move(note)});
   }
   WEFT_ASSERT(name == "ucx");
-  return make_ucx_transport({.interface = options.interface});
+  return make_ucx_transport({.interface = options.interface, .note = std::move(note)});
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace weft::transports {
 
 class UcxEndpoint final : public Endpoint {
  public:
+  static constexpr std::uint64_t kMaxOutstanding = 64;  // sends that UCX has not finished
+
   // `worker` and `peer` outlive the endpoint.
   UcxEndpoint(UcxWorker& worker, UcxPeer& peer, int self_rank, std::uint64_t lane)
       : worker_(worker),
@@ -33,7 +35,6 @@ class UcxEndpoint final : public Endpoint {
   void cancel(int deadline_ms) override;
 
  private:
-  static constexpr std::uint64_t kMaxOutstanding = 64;  // sends that UCX has not finished
   enum class Receive : std::uint8_t { None, Posted, Arrived, Lent, Refused };
 
   // All under the worker's mutex.

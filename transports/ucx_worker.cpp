@@ -65,7 +65,7 @@ Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const std::string& interfac
 
 Status UcxWorker::start(const std::string& interface) {
   WEFT_TRY_ASSIGN(use_, UcxUse::begin());
-  WEFT_TRY(base::check_interface(interface));  // UCX itself only warns, and then reaches nobody
+  WEFT_TRY(base::check_interfaces(interface));  // UCX itself only warns, and then reaches nobody
   WEFT_TRY_ASSIGN(const auto config, read_config(interface));
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
@@ -216,10 +216,18 @@ void UcxWorker::close_those_that_left() {
   leaving_.erase(left, leaving_.end());
 }
 
-UcxWorker::~UcxWorker() {
+void UcxWorker::wait_for_parted(const std::vector<std::unique_ptr<UcxWorker>>& workers) {
+  const auto waits = [](const std::unique_ptr<UcxWorker>& worker) {
+    return !worker->leaving_.empty() && !worker->halted_;
+  };
   const auto deadline = base::Deadline::after_ms(kLeaveDeadlineMs);
-  while (!leaving_.empty() && !halted_ && !deadline.passed()) progress();
-  std::exchange(leaving_, {}).clear();  // by force
+  while (std::ranges::any_of(workers, waits) && !deadline.passed()) {
+    for (const auto& worker : workers) worker->progress();
+  }
+}
+
+UcxWorker::~UcxWorker() {
+  std::exchange(leaving_, {}).clear();
   if (worker_ != nullptr) ucp_worker_destroy(worker_);
   if (context_ != nullptr) ucp_cleanup(context_);
 }

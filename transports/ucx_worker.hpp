@@ -33,7 +33,7 @@ class UcxWorker {
   static Result<std::unique_ptr<UcxWorker>> create(const std::string& interface);
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
-  ~UcxWorker();
+  ~UcxWorker();  // by force; see wait_for_parted
 
   // Held around every call into UCX, progress() included; callbacks run under it.
   std::mutex& mutex() { return mutex_; }
@@ -50,6 +50,8 @@ class UcxWorker {
   void retire(const Tags& tags);
   // Ends a connection without waiting: it is kept until what was sent on it has left, at most until the worker ends.
   void part(std::unique_ptr<UcxPeer> peer);
+  // Before they end: waits, bounded for all of them together, until what was sent on parted connections has left.
+  static void wait_for_parted(const std::vector<std::unique_ptr<UcxWorker>>& workers);
 
  private:
   UcxWorker() = default;

@@ -18,8 +18,10 @@ namespace {
 
 constexpr std::size_t kMostAddresses = 8;
 
-Result<std::vector<std::string>> own_addresses(const std::string& interface) {
-  WEFT_TRY(check_interface(interface));
+Result<std::vector<std::string>> own_addresses(const std::string& interfaces) {
+  WEFT_TRY(check_interfaces(interfaces));
+  const auto names = interface_names(interfaces);
+  const std::string interface = names.empty() ? "" : names.front();  // where the store will listen
   std::vector<std::string> addresses;
   bool loopback = false;
   for (const InterfaceAddress& entry : interface_addresses()) {
@@ -48,8 +50,8 @@ Result<int> free_port() {
 
 }  // namespace
 
-Result<Offer> make_offer(const std::string& interface) {
-  WEFT_TRY_ASSIGN(const auto addresses, own_addresses(interface));
+Result<Offer> make_offer(const std::string& interfaces) {
+  WEFT_TRY_ASSIGN(const auto addresses, own_addresses(interfaces));
   WEFT_TRY_ASSIGN(const int port, free_port());
   std::uint64_t nonce = 0;
   if (::getrandom(&nonce, sizeof nonce, 0) != sizeof nonce) {

@@ -17,8 +17,9 @@ struct Offer {
   bool operator==(const Offer&) const = default;
 };
 
-// Of this host: the interface's addresses, or without one those of all interfaces that are up, loopback last.
-Result<Offer> make_offer(const std::string& interface);
+// Of this host: the addresses of the first of the interfaces, or without one those of all interfaces that are up,
+// loopback last.
+Result<Offer> make_offer(const std::string& interfaces);
 
 std::string to_text(const Offer& offer);
 Result<Offer> parse_offer(std::string_view text);

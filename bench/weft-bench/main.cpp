@@ -97,8 +97,9 @@ int run_rank(const Arguments& arguments, Options options) {
   auto summary = run_task(*communicator, arguments, options);
   if (!summary) return complain(rank, summary.error());
   if (auto status = communicator->close(); !status.ok()) return complain(rank, status);
+  if (summary->wrong != 0) return rank == 0 && !summary->told.ok() ? complain(rank, summary->told) : kFailed;
   if (!summary->told.ok()) return rank == 0 ? refuse(rank, summary->told.message()) : kBadInput;
-  return summary->wrong == 0 ? kFine : kFailed;
+  return kFine;
 }
 
 int run(int argc, char** argv) {

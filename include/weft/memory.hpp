@@ -16,7 +16,7 @@ class SymmetricAllocation;
 // Made by Communicator::allocate(). Any buffer of any collective may lie in it, on some ranks or on all; what is sent
 // from there to a rank that maps it is not copied on the way. Zeroed, on pages of its own. To be freed with
 // Communicator::free(), which all ranks call; one that is only destroyed gives its own pages back, but peers keep them
-// mapped until their communicators end. Must not outlive the communicator that all others were split from.
+// mapped until their communicators end. Must not outlive the last of the communicators that were split from one another.
 class SymmetricMemory {
  public:
   SymmetricMemory();

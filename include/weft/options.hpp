@@ -32,7 +32,7 @@ struct Options {
                                             // algorithms; rank 0's are used by all
   std::string host_id;                      // WEFT_HOST_ID separates ranks of one machine, never joins those of two
   std::string topology_file;                // WEFT_TOPOLOGY: read instead of probing
-  std::string interface;                    // WEFT_INTERFACE: network interface for UCX and the store
+  std::string interface;                    // WEFT_INTERFACE: "eth0", or rails for UCX: "eth0,eth1"
   bool single_copy = true;             // WEFT_SINGLE_COPY=0: long messages within a host go through shared memory only
   Numerics numerics = Numerics::Fast;  // WEFT_NUMERICS: fast or invariant; rank 0's is that of all
   int channels = 0;                    // WEFT_CHANNELS; 0: chosen with the algorithm

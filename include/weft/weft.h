@@ -151,7 +151,7 @@ typedef struct weft_options {
   const char* transports;        /* WEFT_TRANSPORTS: "shm,ucx", in order of preference; all */
   const char* algorithms;        /* WEFT_ALGORITHMS: "all_reduce:0-4k:recursive_doubling;all_reduce:4k-:ring" */
   const char* topology_file;     /* WEFT_TOPOLOGY: read instead of probing */
-  const char* network_interface; /* WEFT_INTERFACE: for UCX and the store */
+  const char* network_interface; /* WEFT_INTERFACE: for UCX and the store: "eth0", "eth0,eth1" */
   const char* host_id;           /* WEFT_HOST_ID: separates ranks of one machine */
   const char* log_level;         /* WEFT_LOG: debug, info, warn, error, off; warn */
   const char* numerics;          /* WEFT_NUMERICS: "fast" or "invariant"; fast */
@@ -184,8 +184,9 @@ typedef struct weft_unique_id {
 } weft_unique_id_t;
 
 /* Makes an id. Call it on the host on which rank 0 will be, once for each communicator, and give all ranks the same
- * bytes. Opens nothing and keeps nothing. Takes addresses of WEFT_INTERFACE if that is set, else of all interfaces. Any
- * thread. NOT_FOUND: no interface with an address; SYSTEM: the system gave no port or random number. */
+ * bytes. Opens nothing and keeps nothing. Takes addresses of WEFT_INTERFACE if that is set (of the
+ * first it names), else of all interfaces. Any thread. NOT_FOUND: no interface with an address; SYSTEM: the system gave
+ * no port or random number. */
 weft_status_t weft_get_unique_id(weft_unique_id_t* id);
 
 /* As ncclCommInitRankConfig: rank `rank` of `nranks` that hold the same id. */

@@ -89,6 +89,24 @@ TEST(Socket, loopback_is_among_the_interfaces) {
   EXPECT_TRUE(found);
 }
 
+TEST(Socket, several_interfaces_are_named_with_commas) {
+  EXPECT_EQ(interface_names(""), std::vector<std::string>());
+  EXPECT_EQ(interface_names("eth0"), std::vector<std::string>{"eth0"});
+  EXPECT_EQ(interface_names("eth0,eth1"), (std::vector<std::string>{"eth0", "eth1"}));
+}
+
+TEST(Socket, interfaces_that_are_not_there_or_named_twice_or_too_many_are_refused_by_name) {
+  EXPECT_TRUE(check_interfaces("").ok());
+  EXPECT_TRUE(check_interfaces("lo").ok());
+  EXPECT_THAT(check_interfaces("nowhere0").to_string(),
+              HasSubstr("WEFT_INTERFACE=nowhere0: there is no such network interface; there are "));
+  EXPECT_THAT(check_interfaces("lo,nowhere0").to_string(),
+              HasSubstr("WEFT_INTERFACE=lo,nowhere0: there is no network interface 'nowhere0'; there are "));
+  EXPECT_THAT(check_interfaces("lo,").to_string(), HasSubstr("there is no network interface ''"));
+  EXPECT_THAT(check_interfaces("lo,lo").to_string(), HasSubstr("WEFT_INTERFACE=lo,lo: 'lo' is named twice"));
+  EXPECT_THAT(check_interfaces("a,b,c,d,e").to_string(), HasSubstr("these are 5 network interfaces; give at most 4"));
+}
+
 TEST(ForkGuard, a_guarded_socket_is_not_open_in_a_child_but_its_number_is_taken) {
   auto guarded = listen_on(numeric("127.0.0.1", 0));
   auto plain = listen_on(numeric("127.0.0.1", 0));

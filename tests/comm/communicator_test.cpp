@@ -338,6 +338,12 @@ TEST(Communicator, after_the_first_error_every_call_returns_it_whatever_its_argu
   expect_aborted(communicator->allocate(0).status());
   expect_aborted(communicator->free(SymmetricMemory()));
   expect_aborted(communicator->split_members({7}).status());
+  const Message message = send(&value, 1, DataType::Float32, 7, -5);
+  const std::vector<Message> messages{message};
+  expect_aborted(communicator->run(message).status());
+  expect_aborted(communicator->start(message).wait());
+  expect_aborted(communicator->run(messages));
+  expect_aborted(communicator->run(std::span<const Message>()));
   expect_aborted(communicator->close());
 }
 

@@ -6,31 +6,44 @@
 namespace weft::comm {
 namespace {
 
-using std::chrono::microseconds;
-using std::chrono::nanoseconds;
+using std::chrono::milliseconds;
+
+constexpr Crowding::Clock::time_point kStart{};
 
 TEST(Crowding, what_is_known_does_not_change) {
   Crowding crowding(true);
   EXPECT_TRUE(crowding.crowded());
-  for (int i = 0; i < 1000; ++i) crowding.learn(nanoseconds(200));
+  crowding.look(Crowding::Clock::now());
   EXPECT_TRUE(crowding.crowded());
 }
 
-TEST(Crowding, one_long_yield_may_be_an_interrupt_and_two_are_others) {
+TEST(Crowding, a_core_that_is_taken_away_again_and_again_is_wanted_by_others) {
+  const auto self = std::this_thread::get_id();
   Crowding crowding(false);
+  crowding.learn(self, kStart, 1000);
   EXPECT_FALSE(crowding.crowded());
-  crowding.learn(microseconds(5));
+  crowding.learn(self, kStart + milliseconds(20), 1001);
+  EXPECT_FALSE(crowding.crowded()) << "once may be an interrupt";
+  crowding.learn(self, kStart + milliseconds(40), 1003);
+  EXPECT_TRUE(crowding.crowded());
+  crowding.learn(self, kStart + milliseconds(60), 1003);
   EXPECT_FALSE(crowding.crowded());
-  crowding.learn(microseconds(5));
+}
+
+TEST(Crowding, over_a_long_time_a_few_interruptions_are_nobody) {
+  const auto self = std::this_thread::get_id();
+  Crowding crowding(false);
+  crowding.learn(self, kStart, 0);
+  crowding.learn(self, kStart + milliseconds(1000), 20);
+  EXPECT_FALSE(crowding.crowded());
+  crowding.learn(self, kStart + milliseconds(2000), 200);
   EXPECT_TRUE(crowding.crowded());
 }
 
-TEST(Crowding, it_is_over_when_many_yields_find_nobody) {
+TEST(Crowding, what_one_thread_lost_says_nothing_of_another) {
   Crowding crowding(false);
-  for (int i = 0; i < 1000; ++i) crowding.learn(microseconds(5));
-  for (int i = 0; i < 300; ++i) crowding.learn(nanoseconds(200));
-  EXPECT_TRUE(crowding.crowded());
-  for (int i = 0; i < 100; ++i) crowding.learn(nanoseconds(200));
+  crowding.learn(std::this_thread::get_id(), kStart, 0);
+  crowding.learn(std::thread::id(), kStart + milliseconds(20), 1000);
   EXPECT_FALSE(crowding.crowded());
 }
 

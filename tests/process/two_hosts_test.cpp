@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 // Ranks 0 and 1 on host 0, ranks 2 and 3 on host 1, as `ranks` says; rank 0 is the first.
-std::vector<Process> start_ranks(const TwoHosts& hosts, int ranks, const std::vector<std::string>& arguments) {
+std::vector<Process> start_ranks(const TwoHosts& hosts, int ranks, const std::vector<std::string>& arguments,
+                                 const std::string& interfaces = TwoHosts::kInterface) {
   std::vector<Process> processes;
   for (int rank = 0; rank < ranks; ++rank) {
     auto command = hosts.on(rank * 2 / ranks);
@@ -23,7 +24,7 @@ std::vector<Process> start_ranks(const TwoHosts& hosts, int ranks, const std::ve
     processes.push_back(Process::start(command, {{"WEFT_RANK", std::to_string(rank)},
                                                  {"WEFT_SIZE", std::to_string(ranks)},
                                                  {"WEFT_RENDEZVOUS", hosts.address(0) + ":18515"},
-                                                 {"WEFT_INTERFACE", TwoHosts::kInterface},
+                                                 {"WEFT_INTERFACE", interfaces},
                                                  {"WEFT_TIMEOUT", "60"}}));
   }
   return processes;
@@ -50,6 +51,34 @@ TEST(TwoHostsTest, an_all_reduce_crosses_the_wire) {
     const auto sent = hosts->bytes_sent(host) - before[host];
     EXPECT_GE(sent, kBytes * kCalls) << "host " << host;
     EXPECT_LE(sent, kBytes * kCalls * 3 / 2) << "host " << host;
+  }
+}
+
+TEST(TwoHostsTest, two_links_carry_half_of_an_all_reduce_each) {
+  std::string why_not;
+  const auto hosts = TwoHosts::make(why_not);
+  if (!hosts) GTEST_SKIP() << "no network namespaces here: " << why_not;
+
+  constexpr std::uint64_t kBytes = 4 << 20;
+  constexpr int kCalls = 1 + 1 + 5 + 1;  // checked, warm-up, timed, checked
+  const std::string interfaces[] = {TwoHosts::kInterface, TwoHosts::kSecondInterface};
+  const auto sent = [&](const std::string& interface) {
+    return hosts->bytes_sent(0, interface) + hosts->bytes_sent(1, interface);
+  };
+  const std::uint64_t before[] = {sent(interfaces[0]), sent(interfaces[1])};
+  auto ranks = start_ranks(
+      *hosts, 2, {"all_reduce", "--min-bytes", "4M", "--max-bytes", "4M", "--iterations", "5", "--warmup", "1"},
+      interfaces[0] + "," + interfaces[1]);
+  for (auto& rank : ranks) {
+    const auto outcome = rank.wait(90s);
+    ASSERT_TRUE(outcome.succeeded()) << outcome.output;
+  }
+  EXPECT_THAT(ranks[0].output(), HasSubstr("# Out of bounds values : 0 OK"));
+  // At least the buffer from each host, as above.
+  for (int link = 0; link < 2; ++link) {
+    const auto bytes = sent(interfaces[link]) - before[link];
+    EXPECT_GE(bytes, kBytes * kCalls) << interfaces[link];
+    EXPECT_LE(bytes, kBytes * kCalls * 3 / 2) << interfaces[link];
   }
 }
 

@@ -26,15 +26,15 @@ std::string try_all(const std::vector<std::vector<std::string>>& commands) {
 }
 
 // A file of the interface, as its host sees it.
-std::string interface_file(const std::string& host, const std::string& name) {
-  const auto file = "/sys/class/net/" + std::string(TwoHosts::kInterface) + "/" + name;
+std::string interface_file(const std::string& host, const std::string& interface, const std::string& name) {
+  const auto file = "/sys/class/net/" + interface + "/" + name;
   return run({"ip", "netns", "exec", host, "cat", file}, {}, kDeadline).output;
 }
 
 // The kernel reports a link as running some time after it was set up, and who looks earlier does not see it.
-bool wait_until_running(const std::string& host) {
+bool wait_until_running(const std::string& host, const std::string& interface) {
   const auto until = std::chrono::steady_clock::now() + kDeadline;
-  while (interface_file(host, "operstate") != "up\n") {
+  while (interface_file(host, interface, "operstate") != "up\n") {
     if (std::chrono::steady_clock::now() > until) return false;
   }
   return true;
@@ -50,27 +50,31 @@ std::optional<TwoHosts> TwoHosts::make(std::string& why_not) {
   std::vector<std::vector<std::string>> commands = {
       {"ip", "netns", "add", a},
       {"ip", "netns", "add", b},
-      {"ip", "link", "add", kInterface, "netns", a, "type", "veth", "peer", "name", kInterface, "netns", b},
   };
-  for (std::size_t host = 0; host < 2; ++host) {
-    const auto& name = hosts.names_[host];
-    commands.push_back({"ip", "-n", name, "addr", "add", hosts.addresses_[host] + "/24", "dev", kInterface});
+  const std::string interfaces[] = {kInterface, kSecondInterface};
+  for (const auto& link : interfaces)
+    commands.push_back({"ip", "link", "add", link, "netns", a, "type", "veth", "peer", "name", link, "netns", b});
+  for (int host = 0; host < 2; ++host) {
+    const auto& name = hosts.names_[static_cast<std::size_t>(host)];
     commands.push_back({"ip", "-n", name, "link", "set", "lo", "up"});
-    commands.push_back({"ip", "-n", name, "link", "set", kInterface, "up"});
-    auto probe = hosts.on(static_cast<int>(host));
+    for (int link = 0; link < 2; ++link) {
+      commands.push_back({"ip", "-n", name, "addr", "add", address(host, link) + "/24", "dev", interfaces[link]});
+      commands.push_back({"ip", "-n", name, "link", "set", interfaces[link], "up"});
+    }
+    auto probe = hosts.on(host);
     probe.emplace_back("true");
     commands.push_back(probe);
   }
   why_not = try_all(commands);
   if (!why_not.empty()) return std::nullopt;
   for (const auto& name : hosts.names_) {
-    if (!wait_until_running(name)) throw std::runtime_error("the link of " + name + " does not come up");
+    for (const auto& link : interfaces)
+      if (!wait_until_running(name, link)) throw std::runtime_error(name + "'s " + link + " does not come up");
   }
   return hosts;
 }
 
-TwoHosts::TwoHosts(TwoHosts&& other) noexcept
-    : names_(std::exchange(other.names_, {})), addresses_(std::move(other.addresses_)) {}
+TwoHosts::TwoHosts(TwoHosts&& other) noexcept : names_(std::exchange(other.names_, {})) {}
 
 TwoHosts::~TwoHosts() {
   for (const auto& name : names_) run({"ip", "netns", "del", name}, {}, kDeadline);
@@ -82,8 +86,8 @@ std::vector<std::string> TwoHosts::on(int host) const {
           "sh"};
 }
 
-std::uint64_t TwoHosts::bytes_sent(int host) const {
-  const auto text = interface_file(names_[static_cast<std::size_t>(host)], "statistics/tx_bytes");
+std::uint64_t TwoHosts::bytes_sent(int host, const std::string& interface) const {
+  const auto text = interface_file(names_[static_cast<std::size_t>(host)], interface, "statistics/tx_bytes");
   return std::stoull(text);
 }
 

@@ -1,5 +1,5 @@
-// Two hosts on one machine: network namespaces joined by a veth pair, with UTS and IPC namespaces of their own for what
-// runs in them. Removed afterwards, also when the test fails.
+// Two hosts on one machine: network namespaces joined by two veth pairs, each a network of its own, with UTS and IPC
+// namespaces of their own for what runs in them. Removed afterwards, also when the test fails.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,20 @@ class TwoHosts {
 
   // What goes before a command so that it runs on host 0 or 1.
   std::vector<std::string> on(int host) const;
-  const std::string& address(int host) const { return addresses_[static_cast<std::size_t>(host)]; }
+  // Over kInterface.
+  std::string address(int host) const { return address(host, 0); }
   // Bytes that the host's interface sent so far.
-  std::uint64_t bytes_sent(int host) const;
+  std::uint64_t bytes_sent(int host, const std::string& interface = kInterface) const;
 
   static constexpr const char* kInterface = "weft0";
+  static constexpr const char* kSecondInterface = "weft1";
 
  private:
   TwoHosts() = default;
+  static std::string address(int host, int link) {
+    return "10.213." + std::to_string(77 + link) + "." + std::to_string(host + 1);
+  }
   std::vector<std::string> names_;
-  std::vector<std::string> addresses_ = {"10.213.77.1", "10.213.77.2"};
 };
 
 }  // namespace weft::test

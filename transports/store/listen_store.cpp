@@ -31,8 +31,10 @@ class ServerLink final : public StoreLink {
   StoreServer server_;
 };
 
-Result<base::SocketAddress> interface_address(const std::string& interface) {
-  WEFT_TRY(base::check_interface(interface));
+// Of the first one that WEFT_INTERFACE names: the others are for UCX.
+Result<base::SocketAddress> interface_address(const std::string& interfaces) {
+  WEFT_TRY(base::check_interfaces(interfaces));
+  const std::string interface = base::interface_names(interfaces).front();
   std::vector<std::string> names;
   for (const auto& entry : base::interface_addresses()) {
     if (entry.interface == interface) return entry.address;

@@ -91,6 +91,13 @@ class UcxRanks final : public OwnTransports {
   }
 };
 
+class UcxRailRanks final : public OwnTransports {
+ public:
+  explicit UcxRailRanks(int count) {
+    for (int rank = 0; rank < count; ++rank) add(make_ucx_transport({.interface = "lo,lo"}));
+  }
+};
+
 template <typename T>
 std::function<std::unique_ptr<Ranks>(int)> maker() {
   return [](int count) { return std::make_unique<T>(count); };
@@ -102,6 +109,7 @@ std::vector<Kind> all_kinds() {
   return {{"local", maker<LocalRanks>()},
           {"shm", maker<ShmRanks>()},
           {"ucx", maker<UcxRanks>(), false},
+          {"ucx_rails", maker<UcxRailRanks>(), false},
           {"sim", maker<SimRanks>()}};
 }
 
