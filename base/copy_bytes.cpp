@@ -24,7 +24,7 @@
 namespace weft::base {
 
 std::size_t streaming_bytes(int ranks) noexcept {
-  const long cache = ::sysconf(_SC_LEVEL3_CACHE_SIZE);  // 0 or less: unknown
+  static const long cache = ::sysconf(_SC_LEVEL3_CACHE_SIZE);  // 0 or less: unknown; in a virtual machine dear to ask
   const auto buffers = 2 * static_cast<std::size_t>(std::max(ranks, 1));
   return std::max(kStreamingBytes, cache > 0 ? static_cast<std::size_t>(cache) / buffers : 0);
 }

@@ -20,7 +20,9 @@ class Faults final {
     return true;
   }
   bool raised() const { return raised_.load(std::memory_order_acquire); }
+  // Every call asks: no lock while all is well.
   Status status() const {
+    if (!raised()) return {};
     const std::lock_guard lock(mutex_);
     return first_;
   }
