@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "comm/mix.hpp"
+
 namespace weft::comm {
 
 namespace {
@@ -35,7 +37,7 @@ CallRecord with_purpose(CallRecord record, const Purpose& purpose) {
     record.root = static_cast<std::int32_t>(purpose.memory);
   }
   for (const std::uint64_t value : {purpose.hash, purpose.bytes, std::uint64_t{purpose.memory}})
-    record.hash = (record.hash ^ value ^ record.hash >> 29) * 0x9e3779b97f4a7c15;
+    record.hash = mix(record.hash, value);
   return record;
 }
 

@@ -10,6 +10,7 @@
 #include "base/deadline.hpp"
 #include "comm/blocks.hpp"
 #include "comm/check.hpp"
+#include "comm/mix.hpp"
 #include "comm/thread_work.hpp"
 
 namespace weft::comm {
@@ -36,7 +37,7 @@ class WaitsNow final {
 
 std::uint64_t hash_of(const std::vector<std::uint64_t>& values) {
   std::uint64_t hash = values.size();
-  for (const std::uint64_t value : values) hash = (hash ^ value ^ hash >> 29) * 0x9e3779b97f4a7c15;
+  for (const std::uint64_t value : values) hash = mix(hash, value);
   return hash;
 }
 

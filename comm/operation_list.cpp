@@ -9,6 +9,7 @@
 #include "base/copy_bytes.hpp"
 #include "comm/check.hpp"
 #include "comm/communicator_state.hpp"
+#include "comm/mix.hpp"
 
 namespace weft::comm {
 namespace {
@@ -113,7 +114,7 @@ Status CommunicatorState::run_pack(std::span<const Operation* const> span) {
   Purpose purpose{.kind = CallKind::OfList};
   for (const Operation* const member : members) {
     pack.count += member->count;
-    purpose.hash = (purpose.hash ^ member->count) * 0x9e3779b97f4a7c15 + 1;
+    purpose.hash = mix(purpose.hash, member->count);
   }
   const std::uint64_t bytes = pack.count * size_of(pack.dtype);
   std::vector<std::byte>& in = packed_[0];

@@ -11,6 +11,7 @@
 #include "base/copy_bytes.hpp"
 #include "comm/call_code.hpp"
 #include "comm/check.hpp"
+#include "comm/mix.hpp"
 #include "comm/quantised_plan.hpp"
 
 namespace weft::comm {
@@ -23,12 +24,6 @@ constexpr std::uint64_t kPassChunkBytes = std::uint64_t{64} << 10;
 Request request_of(const Operation& operation, int size, Numerics numerics) {
   return {operation.collective,          operation.dtype,  operation.op, operation.root,
           agreed_count(operation, size), operation.uneven, numerics};
-}
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
-  hash *= 0xff51afd7ed558ccd;
-  return hash ^ hash >> 32;
 }
 
 // Of all that every rank knows of the counts.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "comm/kernels/quantise.hpp"
+#include "comm/mix.hpp"
 
 namespace weft::comm {
 namespace {
@@ -134,7 +135,7 @@ std::string QuantisedStages::reason(const Operation& operation) const {
 std::uint64_t QuantisedStages::hash() const {
   std::uint64_t hash = gather.schedule.program_hash;
   for (const std::optional<Planner::Stage>* stage : {&reduce, &exchange, &spread})
-    hash = hash * 0x9e3779b97f4a7c15 + (*stage ? (*stage)->schedule.program_hash : 1);
+    hash = mix(hash, *stage ? (*stage)->schedule.program_hash : 1);
   return hash;
 }
 

@@ -13,14 +13,6 @@ namespace weft::transports {
 
 namespace {
 
-// Where a source or landing lives is known, so UCX need not ask its drivers.
-ucp_request_param_t host_memory() {
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-  param.memory_type = UCS_MEMORY_TYPE_HOST;
-  return param;
-}
-
 constexpr int kDestructorDeadlineMs = 2'000;
 // How long a cancelled send may take to finish before its connection is given up, which other lanes share.
 constexpr int kCancelGraceMs = 500;

@@ -11,7 +11,7 @@
 
 namespace weft::transports {
 
-class UcxUse {
+class UcxUse final {
  public:
   static Result<std::unique_ptr<UcxUse>> begin();  // Unsupported in such a child
   UcxUse(const UcxUse&) = delete;

@@ -192,9 +192,7 @@ void UcxWorker::drop(const Tags& tags) {
     const ucp_tag_message_h message = ucp_tag_probe_nb(worker_, tags.tag, tags.mask, 1, &info);
     if (message == nullptr) return;
     // Into no room: truncated, so its bytes are not copied, but the message is gone.
-    ucp_request_param_t param{};
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-    param.memory_type = UCS_MEMORY_TYPE_HOST;
+    const ucp_request_param_t param = host_memory();
     void* const request = ucp_tag_msg_recv_nbx(worker_, nullptr, 0, message, &param);
     if (UCS_PTR_IS_PTR(request)) ucp_request_free(request);
   }

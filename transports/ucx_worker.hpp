@@ -19,6 +19,14 @@ namespace weft::transports {
 // "text (UCX: its own words)".
 Status ucx_error(Code code, std::string_view text, ucs_status_t status, int peer = -1);
 
+// Where a source or landing lives is known, so UCX need not ask its drivers.
+inline ucp_request_param_t host_memory() {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  param.memory_type = UCS_MEMORY_TYPE_HOST;
+  return param;
+}
+
 class UcxPeer;
 
 class UcxWorker {
